@@ -12,6 +12,7 @@ from kinetree.scripts.terminal.json_output import Json, show_json
 from kinetree.scripts.terminal.own_process import OwnProcess
 
 WIDE = 400  # columns
+FAMILIES = {"wasm": "wasm32", "darwin": "darwin"}  # short names of platforms: what is in theirs
 
 
 def verify(
@@ -28,7 +29,14 @@ def verify(
         str,
         typer.Option(
             "--host",
-            help="Run it in other hosts: fmpy, libcosim, ecos, bare (C), omc-like, oms-like, wine, qemu, wasmtime, fmusim, omsimulator; with commas, or all.",
+            help="Run it in other hosts: fmpy, libcosim, ecos, bare (C), omc-like, oms-like, wine, qemu, mapped (macOS), apple, wasmtime, fmusim, omsimulator; with commas, or all.",
+        ),
+    ] = "",
+    platform: Annotated[
+        str,
+        typer.Option(
+            "--platform",
+            help="Run it in the hosts of other platforms: wasm, darwin, or names as in `kinetree fmu --platforms`; with commas.",
         ),
     ] = "",
     own_process: OwnProcess = False,
@@ -51,7 +59,7 @@ def verify(
         raise FileNotFoundError(2, "no such file", str(file))
     if not is_zipfile(file):
         raise BadInput(f"{file}: expected an FMU, found something that is no zip archive")
-    names = hosts_of(host)
+    names = list(dict.fromkeys([*hosts_of(host), *hosts_on(platform)]))
     report = check(file, stop_time)
     in_hosts(report, file, names)
     if as_json:
@@ -88,6 +96,24 @@ def hosts_of(text: str) -> list[str]:
                 f"--host: unknown host '{name}', expected all or some of {', '.join(FOREIGN)}"
             )
     return names
+
+
+def hosts_on(text: str) -> list[str]:
+    """Return the names of hosts of the platforms in the option."""
+    from kinetree.scripts.fmi.host_programs import FOREIGN
+    from kinetree.solvers.library.platforms import PLATFORMS
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    wanted: list[str] = []
+    for name in names:
+        found = [name] if name in PLATFORMS else [p for p in PLATFORMS if FAMILIES.get(name, "-") in p]
+        if not found:
+            raise BadInput(
+                f"--platform: unknown platform '{name}', expected some of "
+                f"{', '.join([*FAMILIES, *PLATFORMS])}"
+            )
+        wanted += found
+    return [each.name for each in FOREIGN.values() if each.platform.name in wanted]
 
 
 COMMAND = Command("verify", verify, place=120)

@@ -34,12 +34,13 @@ from kinetree.scripts.fmi.bare_c_host import (
 )
 from kinetree.scripts.fmi.component_host import by_component
 from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.solvers.library.platforms import PLATFORMS, WEBASSEMBLY, Platform
+from kinetree.solvers.library.platforms import PLATFORMS, WEBASSEMBLY, Platform, this_platform
 
 TOLERANCE = 1e-8  # of hosts that integrate themselves
 INTEGRATED = 2e-3  # deviation allowed there: rates at corners are the largest
 COARSE = 0.2  # of OMSimulator 2.1.3, which reads laws of time at its last communication point: the table of hosts calls that off and goes on
 SINES = 1e-9  # the C libraries differ in the last digit of a sine
+RESULT = "RESULT"  # before the values in what a process of ours prints
 LIMIT = 600.0  # seconds for one run
 
 
@@ -283,16 +284,28 @@ def by_script(script: str, by_name: bool) -> Callable[[Task, Platform], list[flo
                 wanted,
             ]
             environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder}
-            return finished(
-                line,
-                Path(folder),
-                environment,
-                lambda said: json.loads(
-                    next(r for r in said.splitlines() if r.startswith("RESULT "))[7:]
-                ),
-            )
+            return finished(line, Path(folder), environment, result_in)
 
     return run
+
+
+def result_in(said: str) -> list[float]:
+    """Return the values in what a process of ours has printed."""
+    begin = f"{RESULT} "
+    line = next(row for row in said.splitlines() if row.startswith(begin))
+    return json.loads(line.removeprefix(begin))
+
+
+def by_mapping(task: Task, platform: Platform) -> list[float]:
+    """Return what fmpy reads where the archive's library of macOS is mapped into a Linux process of its own."""
+    line = [sys.executable, "-m", "kinetree.scripts.fmi.mapped_host", str(task.archive.path.resolve())]
+    line += ["ME" if task.exchange else "CS", repr(task.step), str(task.count), json.dumps(task.names)]
+    return finished(line, Path(task.archive.folder), dict(os.environ), result_in)
+
+
+def not_mapped() -> str:
+    """Return why a library of macOS cannot be mapped into a process here."""
+    return "" if this_platform() == LINUX else "libraries of macOS are mapped into Linux on x86-64 only"
 
 
 def by_table(
@@ -407,6 +420,7 @@ def here(missing: Callable[[], str]) -> Callable[[], str]:
 
 
 LINUX, ARM = PLATFORMS["linux64"], PLATFORMS["aarch64-linux"]
+MAC, MAC_ARM = PLATFORMS["darwin64"], PLATFORMS["aarch64-darwin"]
 FOREIGN = {
     each.name: each
     for each in (
@@ -427,6 +441,10 @@ FOREIGN = {
             stepped=SINES,
         ),
         ForeignHost("qemu", ARM, by_c_program, lambda: why_not(ARM), python=False, stepped=SINES),
+        ForeignHost("mapped", MAC, by_mapping, not_mapped, python=False, stepped=SINES),
+        ForeignHost(
+            "apple", MAC_ARM, by_c_program, lambda: why_not(MAC_ARM), python=False, stepped=SINES
+        ),
         ForeignHost(
             "wasmtime",
             WEBASSEMBLY,

@@ -194,7 +194,8 @@ def test_host_abilities_and_tolerances():
         "fmpy": ("linux64", both, True, True, True, 1e-6, most), "libcosim": ("linux64", (2,), False, True, True, 1e-6, most),
         "ecos": ("linux64", (2,), False, True, True, 1e-6, most), "bare": ("linux64", both, True, True, True, 1e-9, most),
         "wine": ("win64", both, True, True, False, 1e-9, most), "qemu": ("aarch64-linux", both, True, True, False, 1e-9, most),
-        "wasmtime": ("wasm32-wasip2", (3,), True, True, False, 1e-9, most),
+        "mapped": ("darwin64", both, True, True, False, 1e-9, most), "apple": ("aarch64-darwin", both, True, True, False, 1e-9, most),
+            "wasmtime": ("wasm32-wasip2", (3,), True, True, False, 1e-9, most),
             "fmusim": ("linux64", both, True, True, True, 1e-6, most), "omsimulator": ("linux64", (2,), True, True, True, 1e-6, 0.2),
         "omc-like": ("linux64", both, True, False, True, 1e-6, most), "oms-like": ("linux64", both, True, False, True, 1e-6, most),
     }  # fmt: skip

@@ -1,0 +1,34 @@
+"""`python -m kinetree.scripts.fmi.mapped_host ARCHIVE KIND STEP COUNT NAMES`: an archive's library of macOS, mapped into this Linux process, under fmpy."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+from fmpy import fmi1
+
+from kinetree.fmu.archive.binaries import place_of
+from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.host_programs import RESULT, Task, by_fmpy
+from kinetree.scripts.fmi.mach_library import MachLibrary
+from kinetree.solvers.library.platforms import PLATFORMS
+
+
+def main() -> int:
+    """Print the last values of a run."""
+    path, kind, step, count, names = sys.argv[1:]
+    with Archive(path) as archive:
+        task = Task(archive, kind == "ME", json.loads(names), float(step), int(count))
+        target = PLATFORMS["darwin64"]
+        place = place_of(target, task.identifier, archive.version)
+        mapped = MachLibrary(Path(archive.folder) / place)
+        fmi1.cdll = SimpleNamespace(LoadLibrary=lambda path: mapped)
+        fmi1.freeLibrary = lambda handle: None
+        print(RESULT, json.dumps(by_fmpy(task, target)), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
