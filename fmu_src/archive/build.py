@@ -294,7 +294,9 @@ def without_component(
     wanted: tuple[Platform, ...], say: Callable[[str], None]
 ) -> tuple[Platform, ...]:
     """Return platforms without WebAssembly, which is said; refuse where most of them are not wanted."""
-    text = f"{WEBASSEMBLY.name} is for the back end native and FMI 3.0: take --backend native --fmi 3"
+    text = (
+        f"{WEBASSEMBLY.name} is for the back end native and FMI 3.0: take --backend native --fmi 3"
+    )
     if len(wanted) < len(PLATFORMS):
         raise FmuError(text)
     say(f"without {WEBASSEMBLY.name}: {text}")

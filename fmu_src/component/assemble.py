@@ -43,7 +43,9 @@ class Assembly:
     def __init__(self, engine: bytes, model: bytes):
         self.engine, self.model = engine, model
         self.sections: list[bytes] = [e.COMPONENT]
-        self.types = Scope(lambda content: self.sections.append(e.section(e.TYPE, e.vector([content]))))
+        self.types = Scope(
+            lambda content: self.sections.append(e.section(e.TYPE, e.vector([content])))
+        )
         self.core_functions = self.functions = self.instances = self.core_instances = 0
         self.components = 0
 

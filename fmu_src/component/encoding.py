@@ -72,7 +72,11 @@ def external(text: str) -> bytes:
 def functype(parameters: str, results: str = "") -> bytes:
     """Return the type of a core function; one letter a number: i for i32, d for f64."""
     codes = {"i": b"\x7f", "d": b"\x7c"}
-    return b"\x60" + vector(codes[each] for each in parameters) + vector(codes[each] for each in results)
+    return (
+        b"\x60"
+        + vector(codes[each] for each in parameters)
+        + vector(codes[each] for each in results)
+    )
 
 
 def memory_module(pages: int) -> bytes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kinetree.fmu.component.encoding import number, signed, vector
 from kinetree.fmu.component.encoding import name as label
+from kinetree.fmu.component.encoding import number, signed, vector
 from kinetree.fmu.component.world import fields, split_at_commas
 
 PRIMITIVE = {

@@ -28,9 +28,7 @@ TYPES = {
 LOG_MESSAGE = "instance-name: string, status: status, category: string, message: string"
 
 REFERENCES = "value-references: list<value-reference>"
-SENSITIVITY = (
-    "unknowns: list<value-reference>, knowns: list<value-reference>, seed: list<f64> -> result<list<f64>, status>"
-)
+SENSITIVITY = "unknowns: list<value-reference>, knowns: list<value-reference>, seed: list<f64> -> result<list<f64>, status>"
 VALUE_TYPES = {
     "float32": "f32",
     "float64": "f64",

@@ -57,7 +57,8 @@ def fmu(
         str | None,
         typer.Option(
             "--platforms",
-            help="Binaries to include: linux64, win64, aarch64-linux, darwin64, aarch64-darwin, wasm32-wasip2 (FMI 3, native; comma-separated), or all.",
+            help="Binaries to include: linux64, win64, aarch64-linux, darwin64, aarch64-darwin, "
+            "wasm32-wasip2 (FMI 3, native); with commas, or all.",
         ),
     ] = None,
     plain_names: Annotated[

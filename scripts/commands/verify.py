@@ -29,7 +29,8 @@ def verify(
         str,
         typer.Option(
             "--host",
-            help="Run it in other hosts: fmpy, libcosim, ecos, bare (C), omc-like, oms-like, wine, qemu, mapped (macOS), apple, wasmtime, fmusim, omsimulator; with commas, or all.",
+            help="Run it in other hosts: fmpy, libcosim, ecos, bare (C), omc-like, oms-like, "
+            "wine, qemu, mapped (macOS), apple, wasmtime, fmusim, omsimulator; with commas, or all.",
         ),
     ] = "",
     platform: Annotated[
@@ -106,7 +107,9 @@ def hosts_on(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     wanted: list[str] = []
     for name in names:
-        found = [name] if name in PLATFORMS else [p for p in PLATFORMS if FAMILIES.get(name, "-") in p]
+        found = (
+            [name] if name in PLATFORMS else [p for p in PLATFORMS if FAMILIES.get(name, "-") in p]
+        )
         if not found:
             raise BadInput(
                 f"--platform: unknown platform '{name}', expected some of "

@@ -45,9 +45,7 @@ def component_of(archive: Archive, identifier: str) -> Path:
 class ComponentInstance:
     """An instance of a component, in a store of its own; `messages` keeps what it says."""
 
-    def __init__(
-        self, loaded: LoadedComponent, token: str, exchange: bool, name: str = "instance"
-    ):
+    def __init__(self, loaded: LoadedComponent, token: str, exchange: bool, name: str = "instance"):
         from wasmtime import Store
         from wasmtime.component import Linker
 

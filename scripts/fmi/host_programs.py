@@ -298,14 +298,28 @@ def result_in(said: str) -> list[float]:
 
 def by_mapping(task: Task, platform: Platform) -> list[float]:
     """Return what fmpy reads where the archive's library of macOS is mapped into a Linux process of its own."""
-    line = [sys.executable, "-m", "kinetree.scripts.fmi.mapped_host", str(task.archive.path.resolve())]
-    line += ["ME" if task.exchange else "CS", repr(task.step), str(task.count), json.dumps(task.names)]
+    line = [
+        sys.executable,
+        "-m",
+        "kinetree.scripts.fmi.mapped_host",
+        str(task.archive.path.resolve()),
+    ]
+    line += [
+        "ME" if task.exchange else "CS",
+        repr(task.step),
+        str(task.count),
+        json.dumps(task.names),
+    ]
     return finished(line, Path(task.archive.folder), dict(os.environ), result_in)
 
 
 def not_mapped() -> str:
     """Return why a library of macOS cannot be mapped into a process here."""
-    return "" if this_platform() == LINUX else "libraries of macOS are mapped into Linux on x86-64 only"
+    return (
+        ""
+        if this_platform() == LINUX
+        else "libraries of macOS are mapped into Linux on x86-64 only"
+    )
 
 
 def by_table(

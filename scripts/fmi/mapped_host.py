@@ -1,4 +1,7 @@
-"""`python -m kinetree.scripts.fmi.mapped_host ARCHIVE KIND STEP COUNT NAMES`: an archive's library of macOS, mapped into this Linux process, under fmpy."""
+"""An archive's library of macOS, mapped into this process of Linux, under fmpy.
+
+`python -m kinetree.scripts.fmi.mapped_host ARCHIVE KIND STEP COUNT NAMES` prints the last values.
+"""
 
 from __future__ import annotations
 

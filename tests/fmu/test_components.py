@@ -95,7 +95,9 @@ def test_motion_has_the_digits_of_the_native_binary(archive, instance):
         given = {"wind": 0.1 * k, "width": 1.0 + 0.01 * k}
         native.set(given)
         component(
-            "set-float64", [archive.references[n] for n in given], [float(x) for x in given.values()]
+            "set-float64",
+            [archive.references[n] for n in given],
+            [float(x) for x in given.values()],
         )
         native.step((k + 1) * STEP)
         component.step(k * STEP, STEP)
@@ -198,5 +200,3 @@ def test_component_is_of_fmi_3_and_native(tmp_path):
     for backend, fmi in (("native", 2), ("python", 3)):
         with pytest.raises(FmuError, match="--backend native --fmi 3"):
             build_fmu(load(WALL), tmp_path / "x.fmu", backend, fmi, platforms=[WEBASSEMBLY.name])
-
-

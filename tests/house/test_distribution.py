@@ -156,11 +156,13 @@ def test_wheel_contents_have_checksums(
     monkeypatch.setattr(ship, "shell_library", lambda target, say: file("shell", target))
     monkeypatch.setattr(ship, "objects_for", lambda target, say: [file("object", target)])
     monkeypatch.setattr(ship, "loader", lambda target, version: file("loader", target, version))
+    monkeypatch.setattr(ship, "module_path", lambda module, say: file("module", module))
     assert ship.main() == 0
     names = {path.name for path in (shipped / "cache").iterdir()}
     assert (
         not (shipped / "before").exists()
-        and {f"shell-{name}" for name in ship.PLATFORMS} | {"loader-win64-2", "loader-linux64-3"}
+        and {f"shell-{name}" for name in ship.NATIVE}
+        | {"loader-win64-2", "loader-linux64-3", "module-live", "module-component"}
         <= names
     )
     assert {f"{name}.sum" for name in names if not name.endswith(".sum")} <= names
