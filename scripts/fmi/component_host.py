@@ -54,7 +54,7 @@ class ComponentInstance:
         linker = Linker(loaded.engine)
         with linker.root() as root, root.add_instance(PACKAGE.format("callbacks")) as callbacks:
             callbacks.add_func("log-message", self.heard)
-        self.inside = linker.instantiate(self.store, loaded.component)
+        self.inside: Any = linker.instantiate(self.store, loaded.component)
         exported = PACKAGE.format(self.interface.name)
         self.functions: dict[str, Any] = {}
         self.place = self.inside.get_export_index(self.store, exported)
@@ -157,11 +157,14 @@ class ExchangeRun:
             return self.fmu("set-time", end)
         solver = RK45(self.rates, self.time, self.states, end, rtol=TOLERANCE, atol=TOLERANCE)
         while solver.status == "running":
+            before = float(solver.t)
             solver.step()
             if solver.status == "failed":
                 raise HostError(f"the integrator stops at t = {solver.t:g}")
             if (self.indicators(solver.t, solver.y) != self.signs).any():
-                self.time, self.states = self.located(solver.dense_output(), solver.t_old, solver.t)
+                self.time, self.states = self.located(
+                    solver.dense_output(), before, float(solver.t)
+                )
                 self.move(self.time, self.states)
                 self.fmu("enter-event-mode")
                 return self.event()
@@ -183,8 +186,8 @@ class ExchangeRun:
 def by_component(task: Task, platform: Platform) -> list[float]:
     """Return the last values of an archive's component."""
     loaded = LoadedComponent(component_of(task.archive, task.identifier))
-    token = task.archive.description.instantiationToken
-    fmu = ComponentInstance(loaded, token, task.exchange)
+    d: Any = task.archive.description
+    fmu = ComponentInstance(loaded, d.instantiationToken, task.exchange)
     if task.exchange:
         run = ExchangeRun(fmu)
         for k in range(1, task.count + 1):

@@ -194,8 +194,9 @@ class MachLibrary:
             ctypes.memmove(target, (bytes16 * (length // 16 + 1))[:length], length)
 
         kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
-        self._kept.append(kind(fill))
-        return ctypes.cast(self._kept[-1], ctypes.c_void_p).value or 0
+        filler = kind(fill)
+        self._kept.append(filler)
+        return ctypes.cast(filler, ctypes.c_void_p).value or 0
 
     def __getattr__(self, name: str):
         if name.startswith("_") or name not in self.exported:
