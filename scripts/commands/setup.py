@@ -25,7 +25,7 @@ def setup(
     quiet: Quiet = False,
 ) -> None:
     """Compile the engine of this machine and what FMUs carry, all of it now, so that no later command waits for it."""
-    from kinetree.fmu.archive.binaries import binaries
+    from kinetree.fmu.native.binaries import binaries
     from kinetree.fmu.variables import FmuError
     from kinetree.scripts.terminal.progress import progress
     from kinetree.solvers.entries import LIBRARIES

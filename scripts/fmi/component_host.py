@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.fmu.archive.binaries import place_of
 from kinetree.fmu.component.world import INTERFACES, PACKAGE
+from kinetree.fmu.native.binaries import place_of
 from kinetree.scripts.fmi.bare_c_host import HostError
 from kinetree.scripts.fmi.host import Archive
 from kinetree.solvers.library.platforms import WEBASSEMBLY, Platform
