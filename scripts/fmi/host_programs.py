@@ -34,6 +34,7 @@ from kinetree.scripts.fmi.bare_c_host import (
 )
 from kinetree.scripts.fmi.component_host import by_component
 from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.python_hosts import ECOS, LIBCOSIM
 from kinetree.solvers.library.platforms import PLATFORMS, WEBASSEMBLY, Platform, this_platform
 
 TOLERANCE = 1e-8  # of hosts that integrate themselves
@@ -237,35 +238,6 @@ def by_habits(task: Task, platform: Platform, habits: str) -> tuple[list[float],
 def with_habits(habits: str) -> Callable[[Task, Platform], list[float]]:
     """Return our C host in model exchange with the habits of another, whose program it is not."""
     return lambda task, platform: by_c_program(task, platform, habits)
-
-
-LIBCOSIM = """
-import json, sys
-from libcosimpy.CosimExecution import CosimExecution
-from libcosimpy.CosimObserver import CosimObserver
-from libcosimpy.CosimSlave import CosimLocalSlave
-path, step, count, references = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
-execution = CosimExecution.from_step_size(round(step * 1e9))
-slave = execution.add_local_slave(CosimLocalSlave(fmu_path=path, instance_name="slave"))
-observer = CosimObserver.create_last_value()
-execution.add_observer(observer)
-for _ in range(count):
-    assert execution.step()
-print("RESULT", json.dumps(list(observer.last_real_values(slave, references))))
-"""
-ECOS = """
-import json, sys
-from ecospy import EcosSimulation, EcosSimulationStructure
-path, step, count, names = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
-structure = EcosSimulationStructure()
-structure.add_model("slave", path)
-simulation = EcosSimulation(step, structure=structure)
-simulation.init()
-simulation.step(count)
-print("RESULT", json.dumps([simulation.get_real("slave::" + name) for name in names]), flush=True)
-simulation.terminate()
-simulation.free()
-"""
 
 
 def by_script(script: str, by_name: bool) -> Callable[[Task, Platform], list[float]]:
