@@ -7,6 +7,7 @@ ints, floats or work. Unit work: the record UNIT_HEAD, then the parts of PARTS o
 from kinetree.solvers.fields import Field
 from kinetree.solvers.integrate.kinds import CODES
 from kinetree.solvers.records import Entry, Record
+from kinetree.solvers.sampled.block_layout import BLOCK_RECORDS
 
 UNIT_BODY = Record(
     "unit_body",
@@ -77,6 +78,7 @@ PARTS = (
         "4*inputs",
         "higher powers of the inputs during the next advance, layout.CURVE per input; read where `curved` is 1",
     ),
+    Field("blocks", "blocks", "memory of sampled blocks"),
     Field("scratch", "n", "one y"),
     Field("trial", "2*n", "rates of two states"),
     Field("memory", "memory", "integrator memory"),
@@ -107,6 +109,8 @@ UNIT = Record(
     Entry(
         "matrix_steps", "where the record of the matrices of a linear chain begins in ints; 0: none"
     ),
+    Entry("blocks", "number of sampled blocks: predictive controllers, observers"),
+    Entry("block_records", "in ints: records BLOCK"),
     Entry("ints_size", "length of ints"),
     Entry("floats_size", "length of floats"),
     Entry("work_size", "length of work"),
@@ -195,11 +199,14 @@ UNIT_HEAD = Record(
     ),
     Entry("settled", "model exchange: when event mode ended last"),
     Entry("looked_at", "time at which the progress of the steps was looked at last"),
+    Entry("sampled", "the sampled block that is carried out"),
     Entry("jumps", "successive looks that found the motion at a jump of its rates"),
 )
 
-RECORDS = (UNIT, STAGE, TRANSITION, LOCKED, UNIT_BODY, UNIT_HEAD, EVENT)
-ROWS = {record.name: record for record in (STAGE, TRANSITION, LOCKED, UNIT_BODY, EVENT)}
+RECORDS = (UNIT, STAGE, TRANSITION, LOCKED, UNIT_BODY, UNIT_HEAD, EVENT, *BLOCK_RECORDS)
+ROWS = {
+    record.name: record for record in (STAGE, TRANSITION, LOCKED, UNIT_BODY, EVENT, *BLOCK_RECORDS)
+}
 
 PENDING_EVENT, PENDING_REST = (
     1,

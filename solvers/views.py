@@ -15,6 +15,7 @@ from kinetree.solvers.fields import AT_FLOATS, AT_INTS, AT_WORK
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.record_views import block_of, rows_of
 from kinetree.solvers.records import plain_block, plain_rows
+from kinetree.solvers.sampled.block_layout import BLOCK, OBSERVER, PREDICTIVE
 from kinetree.solvers.view_types import model_blocks, view_floats, view_ints, work_blocks
 
 if config.DISABLE_JIT:
@@ -90,6 +91,7 @@ latch_at, probe_at, knot_at, arm_at, followed_at = (
 modal_at, face_at = rows(R.MODAL), rows(R.FACE)
 table_at, instruction_at = rows(R.TABLE), rows(R.INSTRUCTION)
 unit_ints, unit_work = whole(U.UNIT), whole(U.UNIT_HEAD)
+block_at, predictive_at, observer_at = rows(BLOCK), rows(PREDICTIVE), rows(OBSERVER)
 stage_at, transition_at, locked_at, unit_body_at, event_at = (
     rows(U.STAGE),
     rows(U.TRANSITION),

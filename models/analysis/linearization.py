@@ -19,8 +19,9 @@ from kinetree.models.analysis.moving_state import ROUNDING, changes, most
 from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
 from kinetree.models.analysis.tangents import tangents
-from kinetree.models.controllers.expansion import values_of
+from kinetree.models.controllers.expansion import commands_of, values_of
 from kinetree.models.expressions.parse import evaluate_constant
+from kinetree.models.language.parts.predictive_parts import PredictiveController
 from kinetree.models.system.local_coordinates import Chart, Evaluation
 
 if TYPE_CHECKING:
@@ -316,6 +317,7 @@ def linearize(
 
     `at_rest`: places along the allowed speeds alone, whatever the state does and inputs drive.
     """
+    refuse_predictive(system)
     c = system.compiled
     columns = {column.name: column.register for column in c.outputs}
     names = tuple(columns) if outputs is None else tuple(outputs)
@@ -369,6 +371,17 @@ def linearize(
         if along.by_rates.size
         else linear
     )
+
+
+def refuse_predictive(system: System) -> None:
+    """Raise ValueError for a predictive controller whose commands are no inputs: they follow no linear law."""
+    for name, controller in system.description.written.controllers.items():
+        if isinstance(controller, PredictiveController):
+            if not set(commands_of(name, controller)) <= set(system.compiled.inputs):
+                raise ValueError(
+                    f"controllers.{name} is predictive: its command follows no law that could be linearised; "
+                    f"take a copy of the mechanism in which the command is an input, or a force"
+                )
 
 
 def sampled_controllers(system: System) -> dict[str, float]:

@@ -17,6 +17,7 @@ from kinetree.models.checks import (
     elements_check,
     hydraulics_check,
     input_motion_check,
+    observers_check,
     plausibility_check,
     prescribed_motion_check,
     run_check,
@@ -56,6 +57,7 @@ PLAIN = (
     "tables",
     "actuators",
     "controllers",
+    "observers",
     "hydraulics",
 )
 
@@ -88,7 +90,8 @@ class Checker:
     ) -> None:
         owner = self.description.made.get((str(path[0]), str(path[1]))) if len(path) > 1 else None
         if owner is not None:  # what a controller is made of: told of the controller
-            path, column = ("controllers", owner), None
+            section = "observers" if owner in self.description.observers else "controllers"
+            path, column = (section, owner), None
         beam = self.description.pieces.get((str(path[0]), str(path[1]))) if len(path) > 1 else None
         if beam is not None:  # what a beam is made of: told of the beam
             path, column = ("beams", beam), None
@@ -177,6 +180,7 @@ def check(
     check_parameters(checker)
     controllers_check.check_controllers(checker)
     check_joints(checker)
+    observers_check.check_observers(checker)
     checker.names = collect(description, checker.forms)
     description._own_names = checker.names.own
     for path, name, before in checker.names.clashes:
@@ -208,8 +212,9 @@ def told_once(problems: list[Problem], description: Description) -> list[Problem
     for problem in problems:
         whole = [
             name
-            for name in description.controllers
-            if problem.key == key_path(("controllers", name))
+            for section in ("controllers", "observers")
+            for name in getattr(description, section)
+            if problem.key == key_path((section, name))
         ]
         better = [each for each in problems if whole and each.key.startswith(f"{problem.key}.")]
         if not better:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.controllers.expansion import doubles
+from kinetree.models.checks.predictive_check import check_predictive
+from kinetree.models.controllers.expansion import actuators_of, doubles
 from kinetree.models.controllers.laws import misshapen
 from kinetree.models.description.names import LONGEST, name_fault
 from kinetree.models.expressions.differentiate import time_derivatives
@@ -17,6 +18,7 @@ from kinetree.models.language.parts.controller_parts import (
     NotchController,
     ObserverController,
     PidController,
+    PredictiveController,
     RateLimit,
     Saturation,
     Sensor,
@@ -95,7 +97,9 @@ def check_numbers(checker: Checker, path: Path, controller: Controlled) -> None:
 
 def check_drives(checker: Checker, path: Path, controller: Controlled) -> None:
     """Report missing actuators and commands with no actuator."""
-    commands = getattr(controller, "commands", ())
+    commands = (
+        () if isinstance(controller, PredictiveController) else getattr(controller, "commands", ())
+    )
     if commands and controller.drives is not None:
         checker.complain((*path, "drives"), "drives and commands", "one of them")
     if isinstance(controller, ObserverController):
@@ -110,7 +114,8 @@ def check_drives(checker: Checker, path: Path, controller: Controlled) -> None:
             checker.complain(
                 (*path, "drives"), "one actuator", f"commands with {count}, one for every row of K"
             )
-    for key, label in [("drives", controller.drives), *(("commands", label) for label in commands)]:
+    key = "commands" if commands or isinstance(controller, PredictiveController) else "drives"
+    for label in actuators_of(controller):
         if (
             not checker.known((*path, key), label, checker.description.actuators, "actuator")
             or label is None
@@ -159,6 +164,8 @@ def check_kind(checker: Checker, path: Path, controller: Controlled) -> None:
         checker.complain((*path, "rate"), "nothing", "the largest change per second")
     elif isinstance(controller, Sensor) and controller.period is None:
         checker.complain((*path, "period"), "nothing", "the sampling period")
+    elif isinstance(controller, PredictiveController):
+        check_predictive(checker, path, controller)
     elif isinstance(controller, ObserverController):
         check_observer(checker, path, controller)
 

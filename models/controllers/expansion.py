@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
@@ -22,6 +22,7 @@ from zlib import crc32
 from kinetree.models.beams.beam_expansion import with_beams
 from kinetree.models.beams.reduced_bodies import with_reduced_bodies
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
+from kinetree.models.controllers.observers import add_observer, sensors_of
 from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.names import RUN_START
 from kinetree.models.description.output_parts import Output
@@ -34,6 +35,8 @@ from kinetree.models.language.parts.controller_parts import (
     ObserverController,
     Tracking,
 )
+from kinetree.models.language.parts.observer_parts import Observer
+from kinetree.models.language.parts.predictive_parts import PredictiveController
 from kinetree.models.language.parts.value_parts import Input, State
 
 MODULUS, FACTORS = 2147483647, (16807, 48271)
@@ -82,21 +85,29 @@ def values_of(description: Description) -> dict[str, float]:
 
 
 def expanded(
-    description: Description, rest: bool = False, broken: str = "", begin: bool = False
+    description: Description,
+    rest: bool = False,
+    broken: str | Collection[str] = "",
+    begin: bool = False,
 ) -> Description:
-    """Return the description with its beams and controllers carried out by other tables.
+    """Return the description with its beams, observers and controllers carried out by other tables.
 
+    The commands of `broken` controllers, one or several, are inputs.
     `begin` adds an output `state.begin` for every state that a controller begins with a value.
     """
     written, description = description, with_reduced_bodies(with_beams(description))
-    if not description.controllers:
+    if not (description.controllers or description.observers):
         if description is not written:
             description._written = written
         return description
     made, values = Made(), values_of(description)
-    for name, controller in description.controllers.items():
+    opened = {broken} if isinstance(broken, str) else set(broken)
+    for name, controller in in_order(description):
         made.by = name
-        expansion = Expansion(made, name, controller, values, description, rest, broken == name)
+        if isinstance(controller, Observer):
+            add_observer(made, name, controller, description, rest)
+            continue
+        expansion = Expansion(made, name, controller, values, description, rest, name in opened)
         expansion.make()
         for key, text in expansion.law.begin.items() if begin else ():
             made.output(f"{name}.{key}.begin", text)
@@ -108,6 +119,17 @@ def expanded(
     result._made, result._written, result._rests = made.owner, written, rest
     result._beginning = description._beginning
     return result
+
+
+def in_order(description: Description) -> list[tuple[str, Controlled | Observer]]:
+    """Return controllers and observers in the order in which those of one instant sample: observers after the sensors that they read."""
+    read = sensors_of(description.observers, description.controllers)
+    controllers = description.controllers.items()
+    return [
+        *(each for each in controllers if each[0] in read),
+        *description.observers.items(),
+        *(each for each in controllers if each[0] not in read),
+    ]
 
 
 def doubles(description: Description) -> list[tuple[str, str, str]]:
@@ -122,8 +144,19 @@ def doubles(description: Description) -> list[tuple[str, str, str]]:
 
 def commands_of(name: str, controller: Controlled) -> list[str]:
     """Return the names of the values of a controller."""
+    if isinstance(controller, PredictiveController) and len(controller.commands) > 1:
+        return [f"{name}.{key}" for key in controller.commands]
     count = len(controller.K) if isinstance(controller, ObserverController) else 1
     return [name] if count == 1 else [f"{name}.u{k}" for k in range(1, count + 1)]
+
+
+def actuators_of(controller: Controlled) -> list[str | None]:
+    """Return the actuators that the commands of a controller drive, in their order."""
+    if isinstance(controller, PredictiveController):
+        return [command.drives for command in controller.commands.values()]
+    return list(
+        getattr(controller, "commands", ()) or ((controller.drives,) if controller.drives else ())
+    )
 
 
 class Expansion:
@@ -149,6 +182,11 @@ class Expansion:
         self.rest, self.broken = rest, broken
         self.sampled = controller.period is not None
         self.commands = commands_of(name, controller)
+        planned = (
+            controller.commands.values() if isinstance(controller, PredictiveController) else ()
+        )
+        self.units = [each.unit for each in planned] or [controller.unit] * len(self.commands)
+        self.starts = [each.start for each in planned] or [controller.start] * len(self.commands)
         self.suffixes = (
             [""] if len(self.commands) == 1 else [str(k) for k in range(1, len(self.commands) + 1)]
         )
@@ -184,6 +222,8 @@ class Expansion:
     def make(self) -> None:
         """Generate all tables of the controller."""
         self.drive()
+        if isinstance(self.c, PredictiveController) and not self.broken:
+            self.plan()
         if isinstance(self.c, Tracking):
             text = "Setpoint less measure, as the controller reads them"
             self.made.output(
@@ -195,6 +235,15 @@ class Expansion:
         else:
             self.flow()
 
+    def plan(self) -> None:
+        """Add the states to which the engine writes the first commands of a plan, and the work it took (solvers/sampled)."""
+        for command, start, unit in zip(self.commands, self.starts, self.units, strict=True):
+            self.made.state(f"{command}.plan", start, unit=unit)
+        if not self.rest:
+            self.made.state(f"{self.name}.work")
+            for key, text in self.c.parameters.items():  # type: ignore[attr-defined]
+                self.made.output(f"{self.name}.model.{key}", brace(text))
+
     def measured_unit(self) -> str:
         """Return the unit of a single measured variable, if it has one."""
         name, d = str(getattr(self.c, "measure", "")), self.description
@@ -205,9 +254,8 @@ class Expansion:
 
     def drive(self) -> None:
         """Add forces for commands that no actuator takes."""
-        actuators = getattr(self.c, "commands", ()) or ((self.c.drives,) if self.c.drives else ())
-        for label, command in zip(actuators, self.commands, strict=False):
-            actuator = self.description.actuators.get(label)
+        for label, command in zip(actuators_of(self.c), self.commands, strict=False):
+            actuator = self.description.actuators.get(label or "")
             place = (
                 None
                 if actuator is None
@@ -234,14 +282,14 @@ class Expansion:
             made.output(
                 f"{name}.{key}", text, self.measured_unit() if key in ("measured", "wanted") else ""
             )
-        for command, limited in zip(self.commands, self.commanded(), strict=True):
+        for command, limited, unit in zip(self.commands, self.commanded(), self.units, strict=True):
             limited = self.from_start(limited)
             if not self.broken:
-                made.output(command, limited, self.c.unit, self.c.text)
+                made.output(command, limited, unit, self.c.text)
                 continue
-            made.add("inputs", command, Input(unit=self.c.unit))
+            made.add("inputs", command, Input(unit=unit))
             if not self.sampled:
-                made.output(f"{command}.wants", limited, self.c.unit)
+                made.output(f"{command}.wants", limited, unit)
         if self.broken and self.sampled:
             return
         for key, text in law.memory.items():
@@ -325,8 +373,8 @@ class Expansion:
         )
         memory = {f"{name}.{key}": text for key, text in law.memory.items()}
         made.event(f"{name}.update", when, memory | new | {k: f"{k} + 1"})
-        for command in self.commands:
-            made.output(command, f"{command}.command", c.unit, c.text)
+        for command, unit in zip(self.commands, self.units, strict=True):
+            made.output(command, f"{command}.command", unit, c.text)
 
     def instant(self) -> str:
         """The instant of the next sample, from the number of samples so far: instants are not summed up."""
@@ -340,12 +388,12 @@ class Expansion:
         part = delay - whole * period
         late = part > SMALL * period or jitter > 0.0
         new: dict[str, str] = {}
-        for command, suffix, text in zip(
-            self.commands, self.suffixes, self.law.commands, strict=True
+        for command, suffix, text, start, unit in zip(
+            self.commands, self.suffixes, self.law.commands, self.starts, self.units, strict=True
         ):
             limited = self.limit(suffix)(text)
             if c.rate is not None:
-                self.made.state(f"{name}.limited{suffix}", c.start, unit=c.unit)
+                self.made.state(f"{name}.limited{suffix}", start, unit=unit)
                 new[f"{name}.limited{suffix}"] = limited
             ways = (
                 [f"{command}.wait{j}" for j in range(1, whole + 1)]
@@ -353,7 +401,7 @@ class Expansion:
                 + [f"{command}.command"]
             )
             for way in ways:
-                self.made.state(way, c.start, unit=c.unit)
+                self.made.state(way, start, unit=unit)
             new |= {ways[0]: limited} | {ways[j]: ways[j - 1] for j in range(1, whole + 1)}
         if not late:
             return new, {}

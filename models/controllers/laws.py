@@ -69,6 +69,11 @@ def law_of(name: str, controller: parts.Controlled, limits: list[Limit], first: 
         state_feedback(law, name, controller, ahead)
     elif isinstance(controller, parts.ObserverController):
         observer(law, name, controller, limits, ahead)
+    elif isinstance(controller, parts.PredictiveController):
+        several = len(controller.commands) > 1
+        law.commands = [
+            f"{name}.{key}.plan" if several else f"{name}.plan" for key in controller.commands
+        ]
     elif isinstance(controller, (parts.Saturation, parts.RateLimit, parts.Sensor)):
         law.samples["measured"] = brace(controller.input)
         law.commands = [f"{name}.measured{ahead}"]

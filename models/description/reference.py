@@ -35,6 +35,17 @@ from kinetree.models.language.parts.controller_parts import CONTROLLERS, Rows
 from kinetree.models.language.parts.coupling_parts import Blade, Rolling
 from kinetree.models.language.parts.input_motion_parts import Following
 from kinetree.models.language.parts.material_parts import Material
+from kinetree.models.language.parts.observer_parts import (
+    EstimatedForce,
+    EstimatedNumber,
+    Observer,
+    Reading,
+)
+from kinetree.models.language.parts.predictive_parts import (
+    LimitedValue,
+    PlannedCommand,
+    TrackedValue,
+)
 from kinetree.models.language.parts.report_parts import ReportPlot, ReportTable, Texts
 
 FILE = Path(__file__).parents[2] / "docs" / "format.md"
@@ -103,6 +114,13 @@ TABLES: dict[str, type[BaseModel]] = {
     "over": Sheave,
     "drum": Drum,
     "helix": Helix,
+    "planned command": PlannedCommand,
+    "tracked value": TrackedValue,
+    "limited value": LimitedValue,
+    "[observers.NAME]": Observer,
+    "reading": Reading,
+    "estimated number": EstimatedNumber,
+    "estimated force": EstimatedForce,
 }
 OPENING = f"""# The description file, key by key
 

@@ -31,6 +31,7 @@ from kinetree.models.language.parts.contact_parts import Contact
 from kinetree.models.language.parts.controller_parts import Controller
 from kinetree.models.language.parts.coupling_parts import Coupling
 from kinetree.models.language.parts.material_parts import Material
+from kinetree.models.language.parts.observer_parts import Observer
 from kinetree.models.language.parts.report_parts import Report
 from kinetree.models.language.parts.value_parts import (
     InputTable,
@@ -329,6 +330,9 @@ class Description(Part):
     actuators: dict[str, Actuator] = section("Interfaces for outside drives")
     controllers: dict[str, Controller] = section(
         "Laws between what is measured and a command, continuous or sampled"
+    )
+    observers: dict[str, Observer] = section(
+        "Kalman filters beside the motion: states, parameters and forces that no sensor tells"
     )
     hydraulics: dict[str, Hydraulic] = section("Places and elements of hydraulic circuits")
     events: dict[str, Event] = section(

@@ -55,6 +55,8 @@ def message(status: int, head: Named, compiled: Compiled) -> str:
         "change start values or what the event sets",
         Status.DRIVEN_TOGETHER: f"{contact_of(item, compiled)}: given motions, or loops that hold all else, drive the bodies into each other, and "
         "nothing gives way: end that motion there, or take a force element of kind contact, which yields",
+        Status.BLOCK_FAILED: "a predictive controller finds no finite plan: the predicted motion diverges, or its weights and limits "
+        "are no finite numbers; a shorter step, more parts of it or a shorter horizon may help",
         Status.SLIDING: "the rate of a state jumps back and forth, so that no step is small enough",
         Status.CANNOT_SET: f"an event cannot set '{register_name(item, compiled)}', which the constraints and what else is set determine",
     }

@@ -16,6 +16,7 @@ from kinetree.models.description.schema import Description
 from kinetree.models.equations.c import MOD, SPELL, c_number
 from kinetree.models.expressions.nodes import Const, Leaf, Node, Operation, postorder
 from kinetree.models.expressions.parse import parse
+from kinetree.models.language.parts.predictive_parts import PredictiveController
 from kinetree.solvers.layout import Op
 
 SIGNS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/"}
@@ -93,6 +94,12 @@ def controllers_in_c(description: Description) -> str:
     written = description.written
     if not written.controllers:
         raise ValueError(f"'{description.name}' has no [controllers]")
+    for name, controller in written.controllers.items():
+        if isinstance(controller, PredictiveController):
+            raise ValueError(
+                f"controllers.{name} is predictive, with the mechanism as its model: "
+                "as C it is part of the source-code FMU (kinetree fmu --backend source)"
+            )
     texts = [controller_in_c(written, name) for name in written.controllers]
     mod = MOD if any("kt_mod(" in text for text in texts) else ""
     return "#include <math.h>\n\n" + mod + "\n".join(texts)

@@ -40,6 +40,8 @@ def refused(result: Result) -> str:
     unit, options = origin(result)
     if options.integrator not in METHODS:
         return f"the run was made by '{options.integrator}', adjoints are there for {' and '.join(METHODS)}: simulate(integrator='rk4', step=...)"
+    if unit.header.blocks:
+        return "a predictive controller plans anew at every sample, through which no adjoint is computed"
     if unit.method not in ("auto", "DEC"):
         return f"the run was made by the form '{unit.method}', adjoints are those of the default engine"
     if result.feedback:

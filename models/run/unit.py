@@ -21,6 +21,8 @@ from kinetree.models.engine.flat_blocks import with_groups
 from kinetree.models.engine.garbage_collection import uncollected
 from kinetree.models.expressions.columns import Column
 from kinetree.models.expressions.parse import evaluate_constant
+from kinetree.models.run.sampled_blocks import place_blocks
+from kinetree.models.run.unit_blocks import blocks_of
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
@@ -178,18 +180,23 @@ def pack_unit(unit: Unit) -> None:
         unit.description.contacts
     )  # a contact has two guards
     memory, locator = sizes_of_memory(unit.integrator, n, largest["ng"])
+    sampled = blocks_of(unit.description, compiled)
+    block_records, block_floats, block_work = place_blocks(sampled, put, floats_at)
     sizes = {
+        "blocks": block_work,
         "stages": len(compiled), "columns": len(unit.columns), "states": len(unit.states), "guards": largest["ng"], "bodies": len(bodies),
         "inputs": len(compiled[0].inputs), "parameters": len(compiled[0].parameters), "events": events,
         "logged": EVENT_LOG,
         "memory": memory, "locator": locator, "n": n,
         "workspace": int(max(HEADER.of(block).work_size for block in blocks)),
     }  # fmt: skip
-    header = header_of(unit, sizes) | {"ints_size": at, "floats_size": floats_at}
+    header = header_of(unit, sizes) | {"blocks": len(sampled), "block_records": put(block_records)}
+    floats = np.concatenate([*(c.floats for c in compiled), *block_floats])
+    header |= {"ints_size": at, "floats_size": floats.size}
     unit.ints = np.concatenate(
         [np.array([*U.UNIT.filled(**header), *records], dtype=np.int64), *parts]
     )
-    unit.floats = np.concatenate([c.floats for c in compiled])
+    unit.floats = floats
 
 
 def sizes_of_memory(integrator: str, states: int, guards: int) -> tuple[int, int]:

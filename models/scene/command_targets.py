@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
+from kinetree.models.controllers.expansion import actuators_of
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.nodes import ExpressionError, Leaf, postorder
 from kinetree.models.expressions.parse import parse
 from kinetree.models.hydraulics.kinds import KINDS
-from kinetree.models.language.parts.controller_parts import ObserverController
 from kinetree.models.scene.attachments import Numbers
 from kinetree.models.scene.default_shapes import ROD
 from kinetree.models.scene.shapes import Part, distance_outside, part
@@ -59,14 +59,12 @@ def laws(table: Any) -> Iterator[str]:
 
 def told(description: Description) -> set[str]:
     """Return actuators to whose force a command is added."""
-    found = {
-        controller.drives
+    return {
+        actuator
         for controller in description.controllers.values()
-        if controller.drives is not None
+        for actuator in actuators_of(controller)
+        if actuator is not None
     }
-    for controller in description.controllers.values():
-        found |= set(controller.commands) if isinstance(controller, ObserverController) else set()
-    return found
 
 
 def commanded(description: Description) -> set[str]:

@@ -65,7 +65,7 @@ def resting(system: System) -> System:
     events. It starts where the system does: in a prepared equilibrium, if it has one.
     """
     written = system.description.written
-    if not written.controllers or system.description.rests:
+    if not (written.controllers or written.observers) or system.description.rests:
         return system
     return unprepared(expanded(written, rest=True), start_of(system))
 

@@ -11,12 +11,14 @@ from kinetree.models.gradients import layout as adjoint_layout
 from kinetree.solvers import fields, model_records, unit_layout
 from kinetree.solvers.fields import Field
 from kinetree.solvers.records import Record
+from kinetree.solvers.sampled.block_layout import OBSERVER_PARTS, PREDICTIVE_PARTS
 
 PAGE = Path(__file__).parents[2] / "docs" / "records.md"
 INTRODUCTION = """# Records and fields
 
-Every number of a compiled mechanism and of its workspace, as declared in `solvers/model_records.py`, `solvers/fields.py` and `solvers/unit_layout.py`
-([architecture](architecture.md)). This page is written from the declarations by `python -m kinetree.scripts.reports.records`; a test compares them.
+Every number of a compiled mechanism and of its workspace, as declared in `solvers/model_records.py`, `solvers/fields.py`, `solvers/unit_layout.py`
+and `solvers/sampled/block_layout.py` ([architecture](architecture.md)).
+This page is written from the declarations by `python -m kinetree.scripts.reports.records`; a test compares them.
 
 A record is some numbers at fixed places. Kernels read `ws.head.item`, `sensor_at(model.sensors, k).register`, `unit.time`; Python reads
 `Record.of(block).name`; the C shell reads the constants `U_NAME` (ints of a unit), `V_NAME` (head of its work), `S_NAME` (a stage), `M_NAME` (the
@@ -62,6 +64,8 @@ def page() -> str:
         field_table("floats of a model", fields.MODEL_FLOATS),
         field_table("work of a model", fields.WORK),
         field_table("work of a unit, after its head", unit_layout.PARTS),
+        field_table("memory of a predictive controller, after its first number", PREDICTIVE_PARTS),
+        field_table("memory of an observer, after its first number", OBSERVER_PARTS),
         field_table("work of a gradient, after its head", adjoint_layout.PARTS),
     ]
     groups = {

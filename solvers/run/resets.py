@@ -4,9 +4,11 @@ import math
 
 from kinetree.solvers.engine.derived_constants import prepare
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.layout import Guard
 from kinetree.solvers.loops.set_speeds import settle
 from kinetree.solvers.run.event_memory import guard_part
 from kinetree.solvers.run.unit import refresh, structure, unit_quaternions
+from kinetree.solvers.sampled.run_block import block_of, run_block
 from kinetree.solvers.views import action_at, guard_at
 
 
@@ -22,6 +24,10 @@ def act(I, F, W, kind):
                 status = refresh(I, F, W, W.time)
             if status != 0:
                 break
+            if I.blocks > 0 and kind == Guard.RESET:
+                status = sample(I, F, W, guard_at(model.guards, k).event)
+            if status != 0:
+                break
             changed = read_and_write(model, ws, k)
             fresh = changed == 0
             if changed & 2:
@@ -32,6 +38,17 @@ def act(I, F, W, kind):
     if status != 0:
         W.item = ws.head.item
     return status
+
+
+@kernel
+def sample(I, F, W, event):
+    """Carry out the sampled block of an event, if it has one, and evaluate what it gives."""
+    block = block_of(I, event, int(W.stage))
+    if block < 0:
+        return 0
+    W.sampled = block
+    status = run_block(I, F, W, W.time)
+    return refresh(I, F, W, W.time) if status == 0 else status
 
 
 @kernel

@@ -41,6 +41,7 @@ SECTIONS = (
     "tables",
     "actuators",
     "controllers",
+    "observers",
     "hydraulics",
 )
 

@@ -12,49 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from kinetree.models.language.numbers_and_expressions import Law, Number
-from kinetree.models.language.parts.base_table import Named
+from kinetree.models.language.parts.controlled_part import Controlled as Controlled
+from kinetree.models.language.parts.predictive_parts import PredictiveController
 from kinetree.models.language.tagged_union import OneOf
-
-
-class Controlled(Named):
-    """Keys of every controller: limits of the command, sampling, and sensor errors."""
-
-    drives: str | None = Field(
-        default=None, description="Actuator to whose force the command is added"
-    )
-    offset: Law = Field(default=0.0, description="Added to the command: a feed-forward")
-    low: Number | None = Field(default=None, description="Least command")
-    high: Number | None = Field(default=None, description="Largest command")
-    rate: Number | None = Field(
-        default=None, description="Largest change of the command per second"
-    )
-    lag: Number = Field(
-        default=1e-3,
-        description="Of a continuous controller: time constant with which the command follows inside its `rate`, "
-        "and with which the integral stops at a limit [s]",
-    )
-    period: Number | None = Field(
-        default=None, description="Sampling period [s]; left out: continuous"
-    )
-    delay: Number = Field(default=0.0, description="From the sample to its command [s]")
-    jitter: Number = Field(
-        default=0.0, description="Largest further delay, drawn anew for every sample [s]"
-    )
-    resolution: Number = Field(default=0.0, description="Step of the measured values")
-    noise: Number = Field(
-        default=0.0,
-        description="Density of the sensors' noise [unit/Hz**0.5] up to half the sampling rate: variance noise**2/(2 period)",
-    )
-    seed: int | None = Field(
-        default=None,
-        ge=0,
-        description="Of the noise and the jitter: the same seed gives the same numbers; "
-        "left out: drawn from the controller's name, so that no two are alike",
-    )
-    start: Number = Field(
-        default=0.0, description="Command until the first one comes; of a sampled controller"
-    )
-    unit: str = Field(default="", description="Unit of the command")
 
 
 class Tracking(Controlled):
@@ -177,10 +137,11 @@ class Sensor(Controlled):
 CONTROLLERS = {
     "pid": PidController, "lead-lag": LeadLagController, "notch": NotchController, "state-feedback": StateFeedback,
     "observer": ObserverController, "saturation": Saturation, "rate-limit": RateLimit, "sensor": Sensor,
+    "predictive": PredictiveController,
 }  # fmt: skip
 TELLING = {
     "kp": "pid", "ki": "pid", "kd": "pid", "lead": "lead-lag", "lag_time": "lead-lag", "frequency": "notch", "gains": "state-feedback",
-    "measures": "observer",
+    "measures": "observer", "horizon": "predictive", "track": "predictive",
 }  # fmt: skip
 
 

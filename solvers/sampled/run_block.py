@@ -1,0 +1,35 @@
+"""Carries out the sampled block of an event: predictive control or an observer."""
+
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.layout import Status
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.run.unit import structure
+from kinetree.solvers.sampled.block_layout import PREDICTIVE_BLOCK
+from kinetree.solvers.sampled.observer import estimate
+from kinetree.solvers.sampled.predictive import plan_commands
+from kinetree.solvers.views import block_at
+
+
+@kernel
+def block_of(I, event, stage):
+    """Return the number of the block that an event of the description carries out in a stage, or -1."""
+    for k in range(I.blocks):
+        block = block_at(I[I.block_records :], k)
+        if block.event == event and block.stage == stage:
+            return k
+    return -1
+
+
+@boundary("unit")
+def run_block(I, F, W, t):
+    """Carry out block number `sampled` of the head; BLOCK_FAILED names it in `item`."""
+    _, ws = structure(I, F, W)
+    block = block_at(I[I.block_records :], int(W.sampled))
+    if block.kind == PREDICTIVE_BLOCK:
+        status = plan_commands(I, F, W, ws, block, t)
+    else:
+        status = estimate(I, F, W, ws, block, t)
+    if status != 0:
+        ws.head.item = W.sampled
+        return Status.BLOCK_FAILED.value
+    return 0
