@@ -23,6 +23,7 @@ TESTS = np.array(
 FIT = np.linalg.inv(np.vander(NODES, increasing=True))
 CHECK = np.vander(TESTS, POWERS, increasing=True) @ FIT
 NO_LENGTH = 1e-12  # relative to time: a shorter interval on which a function changes holds a jump
+ROUNDINGS = 4.0  # of the time, in a function's argument and in the instants of its samples
 MOST_PIECES = 2000  # between two outputs
 SHARE = 0.1  # of the tolerance of the integrator: what an input may be off
 
@@ -65,6 +66,14 @@ class Sampled:
         self.size = max(self.size, abs(value))
         return value
 
+    def allowed(self, values: np.ndarray, a: float, b: float) -> float:
+        """Return how far the polynomial through `values` may be off between a and b: the tolerance, and
+        what the resolution of time makes of the largest slope.
+        """
+        slope = np.abs(np.diff(values) / np.diff(NODES)).max() / (b - a)
+        rounding = ROUNDINGS * np.finfo(float).eps * max(abs(a), abs(b))
+        return self.tolerance * max(self.size, 1e-300) + rounding * slope
+
     def near(self, a: float, b: float) -> bool:
         """Return whether two values agree within the approximation tolerance."""
         return abs(a - b) <= 2.0 * self.tolerance * max(self.size, 1e-300)
@@ -97,7 +106,7 @@ class Sampled:
                 yield Piece(
                     a, b, np.array([values[0], *[0.0] * (POWERS - 1)])
                 )  # the next piece begins after the jump
-            elif np.abs(CHECK @ values - tests).max() <= self.tolerance * max(self.size, 1e-300):
+            elif np.abs(CHECK @ values - tests).max() <= self.allowed(values, a, b):
                 yield Piece(a, b, FIT @ values / (b - a) ** np.arange(POWERS))
             else:
                 middle = 0.5 * (a + b)

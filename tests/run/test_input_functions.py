@@ -168,3 +168,17 @@ def test_host_ramp_is_followed_exactly(slope: float):
         (0.25 * h * h / 2 + slope * h**3 / 6) / MASS, rel=1e-9
     )
     assert twin.work[at] == 0.0
+
+
+@pytest.mark.parametrize("begin", [-1e6, 3e5, 1e6])
+def test_functions_are_followed_long_after_zero(begin: float):
+    """The resolution of time is 1e-10 s there: values of a smooth function lie as far beside a polynomial."""
+    system = load(cart()).compile()
+    ends = [
+        system.simulate(
+            start_time=start, stop_time=start + 1.0, output_step=0.1, tolerance=1e-10,
+            inputs={"push": lambda t, s=start: math.sin(4 * (t - s) + 1) if t - s < 0.77 else 3.0},
+        )["x"]
+        for start in (0.0, begin)
+    ]  # fmt: skip
+    assert ends[1] == pytest.approx(ends[0], abs=1e-6 + 1e-12 * abs(begin))
