@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kinetree.models.compilation.coupling_rates import ALLOWED, Leaves, problem
+from kinetree.models.compilation.joint_locking import can_lock
 from kinetree.models.compilation.outputs import add_magnitudes, add_rates
 from kinetree.models.compilation.structure_builder import Builder
+from kinetree.models.description.joints import joint_elements
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.node_arithmetic import E, root
 from kinetree.models.expressions.nodes import ONE, ZERO, Node, leaves
@@ -66,6 +68,8 @@ def coupling_rows(builder: Builder) -> list[Row]:
     """
     found = []
     for label, coupling in builder.description.couplings.items():
+        if held_together(builder, label, coupling):
+            continue
         for row, value in relations(builder, label, coupling):
             try:
                 found += coupling_row(
@@ -78,6 +82,40 @@ def coupling_rows(builder: Builder) -> list[Row]:
                 if not builder.later:
                     raise
     return found
+
+
+def held_together(builder: Builder, label: str, coupling: Coupling) -> bool:
+    """Return whether rigid or locked joints already hold the two bodies of a coupling together, in a
+    later structure; the first one refuses it. Its rows would be nothing but rounding.
+    """
+    ends = bodies_of(coupling)
+    if ends is None:
+        return False
+    first, second = (set(path_set(builder.topology.parent, builder.body[end])) for end in ends)
+    if any(moves(builder, k - 1) for k in first ^ second):
+        return False
+    if not builder.later:
+        text = f"'{ends[0]}' and '{ends[1]}', which joints hold together"
+        raise problem(builder, f"couplings.{label}")(text, "two bodies that move otherwise")
+    return True
+
+
+def bodies_of(coupling: Coupling) -> tuple[str, str] | None:
+    """Return the two bodies whose relative motion a coupling constrains; None for relations."""
+    if coupling.between is not None:
+        return coupling.between[0].body, coupling.between[1].body
+    part = coupling.blade or coupling.rolling
+    return None if part is None else (part.body, part.on)
+
+
+def moves(builder: Builder, k: int) -> bool:
+    """Return whether the joint of the tree's body k + 1 moves, given motions included."""
+    joint = builder.topology.joint[k]
+    elements = joint_elements(builder.description.joints[joint], joint).elements
+    return any(
+        not element.kind.constant and not (joint in builder.locked and can_lock(element))
+        for element in elements
+    )
 
 
 def relations(builder: Builder, label: str, coupling: Coupling) -> Iterator[tuple[str, Node]]:

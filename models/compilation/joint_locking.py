@@ -7,6 +7,12 @@ from kinetree.models.joints.elements import ElementForm, JointForm
 from kinetree.models.joints.moves import MOVES
 
 
+def can_lock(element: ElementForm) -> bool:
+    """Return whether an element stays where it is while its joint is locked."""
+    move = MOVES.get(element.kind)
+    return move is not None and move.locked is not None and element.coordinate is not None
+
+
 def locked_form(form: JointForm) -> JointForm:
     """Return the form without coordinates."""
     elements: list[ElementForm] = []

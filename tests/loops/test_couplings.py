@@ -1,5 +1,6 @@
 """Couplings: relations of speeds, points, states and inputs against closed forms, independent equations and conservation."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -499,3 +500,58 @@ def test_blade_contradicts_a_drive():
     d["couplings"]["still"] = "x"
     with pytest.raises(EvaluationError, match="coupling"):
         load(d).compile().simulate(stop_time=1)
+
+
+# -- bodies that joints hold together already -----------------------------------------------------------------------------------------------
+def pair(hand: str, coupling: dict | None = None, **more) -> dict:
+    """An arm on a hinge with a hand on a joint of the kind `hand`, and a coupling between them."""
+    joints = {
+        "shoulder": {"child": "arm", "type": "revolute", "axis": "y", "coordinates": ["a"], "speed": [0.3]},
+        "wrist": {"parent": "arm", "child": "hand", "type": hand, "at": [0.4, 0.1, 0.3]},
+    }  # fmt: skip
+    if hand == "revolute":
+        joints["wrist"] |= {"axis": "x", "coordinates": ["w"], "speed": [1.0]}
+    bodies = dict.fromkeys(("arm", "hand"), PLATE | {"com": [0.1, 0.2, -0.3]})
+    couplings = {} if coupling is None else {"c": coupling}
+    return {
+        "format": "kinetree/1",
+        "bodies": bodies,
+        "joints": joints,
+        "couplings": couplings,
+        **more,
+    }
+
+
+ENDS = [{"body": "arm", "point": [0.1, 0.2, 0.3]}, {"body": "hand", "point": [-0.3, 0.1, 0.07]}]
+LENGTH = math.dist((0.1, 0.2, 0.3), (0.4 - 0.3, 0.1 + 0.1, 0.3 + 0.07))
+
+
+@pytest.mark.parametrize(
+    "coupling",
+    [
+        {"between": ENDS, "length": LENGTH},
+        {"blade": {"body": "hand", "on": "arm", "normal": "y"}},
+        {"rolling": {"body": "hand", "on": "arm", "radius": 0.3}},
+    ],
+)
+def test_coupling_of_rigidly_joined_bodies_is_refused(coupling):
+    """Its rows are roundings, and divided by one another they gave any acceleration."""
+    with pytest.raises(ModelError, match=r"couplings\.c.*joints hold together"):
+        load(pair("rigid", coupling)).compile()
+
+
+def test_coupling_of_bodies_that_a_stage_locks_holds_nothing():
+    """From the lock on the rod between both bodies is idle: the motion is the one without it."""
+    stages = [
+        {"ends": {"at": 0.2}, "lock": ["wrist"]},
+        {"name": "locked", "set": {"der(a)": 0.5}},
+    ]
+    runs = []
+    for coupling in ({"between": ENDS, "length": LENGTH}, None):
+        d = pair("revolute", coupling, stages=stages)
+        d["joints"]["wrist"]["speed"] = [0.0]
+        if coupling is None:
+            d["couplings"] = {"c": "w"}  # the rod's only position: it holds the wrist
+        runs.append(load(d).compile().simulate(stop_time=1.0, output_step=0.1))
+    for name in ("a", "der(a)"):
+        assert runs[0][name] == pytest.approx(runs[1][name], abs=1e-7)
