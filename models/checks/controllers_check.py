@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kinetree.models.checks.predictive_check import check_predictive
-from kinetree.models.controllers.expansion import actuators_of, doubles
+from kinetree.models.controllers.expansion import actuators_of, delay_parts, doubles
 from kinetree.models.controllers.laws import misshapen
 from kinetree.models.description.names import LONGEST, name_fault
 from kinetree.models.expressions.differentiate import time_derivatives
@@ -87,11 +87,14 @@ def check_numbers(checker: Checker, path: Path, controller: Controlled) -> None:
                 checker.complain((*path, key), f"{key} of a continuous controller", "a period, too")
         return
     period, delay, jitter = (checker.number(getattr(controller, key)) for key in STRUCTURAL)
-    if period and delay is not None and jitter and delay % period + jitter >= period:
+    if not period or delay is None or not jitter:
+        return
+    left = period - delay_parts(delay, period)[1]
+    if jitter >= left:
         checker.complain(
             (*path, "jitter"),
             f"{jitter:g}",
-            f"less than {period - delay % period:g}, so that a command comes before the next one",
+            f"less than {left:g}, so that a command comes before the next one",
         )
 
 

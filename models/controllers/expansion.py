@@ -384,8 +384,7 @@ class Expansion:
         """Return the settings of a sample event with the delayed release of its command."""
         name, c = self.name, self.c
         period, delay, jitter = (self.number(key) for key in ("period", "delay", "jitter"))
-        whole = math.floor(delay / period + SMALL) if period > 0.0 else 0
-        part = delay - whole * period
+        whole, part = delay_parts(delay, period)
         late = part > SMALL * period or jitter > 0.0
         new: dict[str, str] = {}
         for command, suffix, text, start, unit in zip(
@@ -444,6 +443,12 @@ class Expansion:
         if self.number("resolution") > 0.0:
             text = f"{brace(self.c.resolution)}*floor({text}/{brace(self.c.resolution)} + 0.5)"
         return text
+
+
+def delay_parts(delay: float, period: float) -> tuple[int, float]:
+    """Return the whole periods of a delay, to SMALL of a period, and what is left of it [s]."""
+    whole = math.floor(delay / period + SMALL) if period > 0.0 else 0
+    return whole, delay - whole * period
 
 
 def first_seed(seed: int, stream: int) -> int:

@@ -139,3 +139,12 @@ def test_a_controller_that_measures_what_has_left_is_refused_by_its_name(period)
     if period:
         idle = load({**LEAVES, "controllers": {"hold": law}}).compile().simulate(1.0)
         assert idle.time[-1] == 1.0
+
+
+@pytest.mark.parametrize("periods", [1.0, 2.0, 3.0, 3.2])
+def test_jitter_beside_delays_of_whole_periods(periods: float):
+    """Three tenths of a second are three periods of a tenth, though their remainder is a rounding less than one."""
+    late = {**PID, "period": 0.1, "delay": 0.1 * periods}
+    load({**MASS, "controllers": {"hold": {**late, "jitter": 0.07}}})
+    with pytest.raises(ModelError, match="jitter"):
+        load({**MASS, "controllers": {"hold": {**late, "jitter": 0.11}}})
