@@ -12,13 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.models.engine.entry_points import bind
+from kinetree.models.expressions.internal_names import STAGE_START
 from kinetree.models.gradients.path import Happening, Stages
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 
-STEP = 1e-5  # relative; errors of fourth order lie below rounding
-POINTS, WEIGHTS = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([1.0, -8.0, 8.0, -1.0]) / 12.0
-SHRINK, TRIES = 1e-2, 3  # where a neighbour goes another way
+STEP = 2.0**-17  # relative; errors of fourth order lie below rounding
+POINTS = (-2.0, -1.0, 1.0, 2.0)
+SHRINK, TRIES = 2.0**-7, 3  # where a neighbour goes another way
+SMOOTH, ROUNDING = (
+    1e-2,
+    1e-14,
+)  # third differences of smooth functions: part of first ones, of values
+MOMENT = 1.0  # s: instants are moved by STEP of it, which late times hold exactly
 
 
 class OtherWayError(ValueError):
@@ -113,20 +119,24 @@ def jump(stages: Stages, happening: Happening) -> Jump:
             )
         return np.append(numbers, guard)
 
-    inputs = len(unit.compiled[0].inputs)
-    columns = []
+    untouched = stages.untouched[copy.stage]
+    began = stages.systems[copy.stage].compiled.registers[STAGE_START]
+    columns: list[np.ndarray | None] = []
     for k in range(whole.size):
-        if n <= k < n + inputs:
-            columns.append(np.zeros(columns[0].size))  # inputs come from outside
+        if k in untouched:
+            columns.append(None)
             continue
         size = abs(whole[k]) if k >= n and whole[k] != 0.0 else max(1.0, abs(whole[k]))
+        if k >= n and stages.registers[copy.stage][k - n] == began:
+            size = MOMENT
         columns.append(
             differences(
                 lambda shift, k=k: both(whole + shift * (np.arange(whole.size) == k), t), size
             )
         )
-    slopes = np.array(columns).T
-    by_time = differences(lambda shift: both(whole, t + shift), max(1.0, abs(t)))
+    by_time = differences(lambda shift: both(whole, t + shift), MOMENT)
+    nothing = np.zeros(by_time.size)
+    slopes = np.array([nothing if column is None else column for column in columns]).T
     return Jump(
         slopes[:-1],
         by_time[:-1],
@@ -139,13 +149,23 @@ def jump(stages: Stages, happening: Happening) -> Jump:
 def differences(
     function: Callable[[float], np.ndarray], size: float, step: float = STEP
 ) -> np.ndarray:
-    """Return a derivative at zero, with a smaller step if the event sequence changes."""
+    """Return a derivative at zero, with a smaller step if the event sequence changes, or if what an
+    event sets jumps between the points, as rounded measures do.
+    """
     h = step * size
     for attempt in range(TRIES):
+        last = attempt == TRIES - 1
         try:
-            return WEIGHTS @ np.array([function(point * h) for point in POINTS]) / h
+            values = [function(point * h) for point in POINTS]
         except OtherWayError:
-            if attempt == TRIES - 1:
+            if last:
                 raise
             h *= SHRINK
-    raise AssertionError
+            continue
+        before, low, high, after = values
+        beyond = np.abs((after - before) - 2.0 * (high - low))  # of third order where it is smooth
+        rounding = ROUNDING * np.abs(values).max(axis=0)
+        if not (beyond > SMOOTH * np.abs(after - before) + rounding).any():
+            return (8.0 * (high - low) - (after - before)) / (12.0 * h)  # of constants exactly 0
+        h *= SHRINK
+    raise OtherWayError("what an event sets jumps at the very values that it is given")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.description.names import RUN_START
 from kinetree.models.engine.flat_blocks import AT_WORK, fields_of
+from kinetree.models.gradients.counted_states import counted_states
 from kinetree.models.run.inputs import Sampled, steps
 from kinetree.models.run.simulation import Options, check, give, set_options
 from kinetree.models.run.unit import Run, Unit
@@ -72,6 +74,22 @@ class Stages:
             c = system.compiled
             own = [c.registers[name] for name in (*c.inputs, *self.parameters)]
             found.append(np.array([*own, *held_registers(system)], dtype=np.int64))
+        return found
+
+    @cached_property
+    def untouched(self) -> list[frozenset[int]]:
+        """Return the entries of (state, given) of every structure on which nothing that is followed depends:
+        inputs, which come from outside, the start of the run, and states that count.
+        """
+        counted = counted_states(self.unit.description, self.parameters)
+        found = []
+        for system, registers in zip(self.systems, self.registers, strict=True):
+            c = system.compiled
+            n = len(c.coordinates) + len(c.speeds) + len(c.states)
+            first = n - len(c.states)
+            starts = np.flatnonzero(registers == c.registers[RUN_START]) + n
+            states = (first + k for k, name in enumerate(c.states) if name in counted)
+            found.append(frozenset((*range(n, n + len(c.inputs)), *starts.tolist(), *states)))
         return found
 
     def workspace(self, work: np.ndarray):

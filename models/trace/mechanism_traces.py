@@ -257,11 +257,12 @@ def cheapest_recorded(
                 raise
     right = at_witness(found[0][0])
     size = max(1.0, np.abs(right).max(initial=0.0))
-    exact = [
-        each
-        for each in found
-        if not np.abs(at_witness(each[0]) - right).max(initial=0.0) > AGREED * size
-    ]
+    with np.errstate(invalid="ignore"):  # laws that are infinite there tell nothing
+        exact = [
+            each
+            for each in found
+            if not np.abs(at_witness(each[0]) - right).max(initial=0.0) > AGREED * size
+        ]
     return min(exact, key=lambda each: each[0].weight)
 
 
