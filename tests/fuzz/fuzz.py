@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Protocol
 
 from call_sequences import CallSequences, built, missing_tools
+from controlled import ControlledMachines
 from crossings import Crossings
 from keys import Keys
 from machines import Machines
 from motions import Motions
 from readers import Readers
+from slopes import Slopes
 
 READERS = ("description", "scenario", "study", "structure", "assembly", "modelica", "step")
 
@@ -50,6 +52,10 @@ def fuzzers(wanted: list[str], folder: Path) -> list[Fuzzer]:
         found.append(Crossings())
     if "machines" in wanted:
         found.append(Machines())
+    if "controlled" in wanted:
+        found.append(ControlledMachines())
+    if "slopes" in wanted:
+        found.append(Slopes())
     return found
 
 
@@ -80,7 +86,7 @@ def hunt(wanted: list[str], minutes: float, seed: int, out: Path) -> int:
 
 
 def main() -> int:
-    kinds = (*READERS, "keys", "calls", "motions", "crossings", "machines")
+    kinds = (*READERS, "keys", "calls", "motions", "crossings", "machines", "controlled", "slopes")
     parser = argparse.ArgumentParser(prog="dev.py fuzz", description="The fuzzers, for a while")
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))

@@ -22,11 +22,12 @@ class Exchange:
     step: float
     search: bool = True
     seed: int | None = None
+    start: float = 0.0  # time at which it begins [s]
     modes: int = 0  # how often event mode was entered
-    time: float = 0.0
     stops: list[float] = field(default_factory=list)  # instants at which a sign had changed
 
     def __post_init__(self):
+        self.time = self.start
         described = fmpy.read_model_description(str(self.path))
         self.places = {v.name: (v.valueReference, v.type) for v in described.modelVariables}
         fmpy.extract(str(self.path), str(self.folder))
@@ -44,7 +45,7 @@ class Exchange:
         )
         self.rng = None if self.seed is None else np.random.default_rng(self.seed)
         self.unit.instantiate()
-        self.unit.setupExperiment()
+        self.unit.setupExperiment(startTime=self.start)
         self.unit.enterInitializationMode()
         self.unit.exitInitializationMode()
         self.next = self.event(False)
@@ -104,14 +105,14 @@ class Exchange:
         return bool(np.any(self.signs() != self.z))
 
     def advance(self, end: float) -> None:
-        while self.time < end - 1e-12:
+        while self.time < end - 1e-12 - 4e-16 * abs(end):
             if self.rng is not None:
                 self.disturb(self.rng)
             h = min(self.step, end - self.time, self.next - self.time)
             changed = self.crossed(h)
             if changed and self.search:
                 low = 0.0
-                while h - low > 1e-14 + 4e-16 * self.time:
+                while h - low > 1e-14 + 4e-16 * abs(self.time):
                     middle = 0.5 * (low + h)
                     low, h = (low, middle) if self.crossed(middle) else (middle, h)
             self.y = self.moved(h)

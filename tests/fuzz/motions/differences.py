@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from random_mechanisms import INPUTS, STOP
 
 from kinetree.models import ModelError, load
 from kinetree.models.engine.status import EvaluationError
-from kinetree.models.result.result import Event, Result
+from kinetree.models.result.events import Event, Events
+from kinetree.models.result.result import Result
 from kinetree.models.system.forms import HAMILTON, LAGRANGE
 from kinetree.models.system.system import System
 from kinetree.solvers.integrate.kinds import FIXED, NAMES
@@ -27,6 +29,8 @@ NUDGE = 1e-7
 INSTANT = 1e-5  # s: as far apart events of two runs may lie
 BLOW = 1e-9  # of momentum and energy: less is none
 TOLERANCE = 1e-6  # of values of the order of 1, by integrators whose tolerance is 1e-10
+FARTHEST = 1e6  # s: how far from zero a run begins
+LATE = 1e-5  # 1/s: what the resolution of late times adds to what is allowed
 UNLUCKY = (
     Status.CHATTERING,
     Status.DEAD_POINT,
@@ -67,13 +71,19 @@ def inputs_of(description: dict[str, Any]) -> dict[str, Callable[[float], float]
 
 def run(system: System, description: dict[str, Any], **how: Any) -> Result:
     """A run; where oil may begin and cease to cavitate within some ms, or friction turn within 0.1 ms, no method sees that steps over them."""
-    if description.get("hydraulics") or any(
-        "chambers" in each for each in description.get("actuators", {}).values()
-    ):
-        how["largest_step"] = 0.002
-    if any("kind" in law and "friction" in law for law in description.get("forces", {}).values()):
-        how["largest_step"] = 0.0005
+    if most := largest_step(description):
+        how["largest_step"] = most
     return system.simulate(inputs=inputs_of(description), **how)
+
+
+def largest_step(description: dict[str, Any]) -> float | None:
+    """The longest step that sees all that happens; none where every step does."""
+    if any("kind" in law and "friction" in law for law in description.get("forces", {}).values()):
+        return 0.0005
+    oil = description.get("hydraulics") or any(
+        "chambers" in each for each in description.get("actuators", {}).values()
+    )
+    return 0.002 if oil else None
 
 
 def watched(result: Result) -> list[str]:
@@ -380,6 +390,50 @@ def books(case: Case, rng: np.random.Generator) -> None:
         raise Difference("constraint residual", f"{worst:.3g}")
 
 
+def later(description: Any, begin: float) -> Any:
+    """The mechanism whose laws of time, and ends of stages, are those of a run that begins at another time."""
+    if isinstance(description, str):
+        return re.sub(r"(?<![\w.'])t(?![\w.'(])", f"(t - ({begin!r}))", description)
+    if isinstance(description, list):
+        return [later(each, begin) for each in description]
+    if not isinstance(description, dict):
+        return description
+    found = {key: later(each, begin) for key, each in description.items()}
+    for stage in found.get("stages", ()):
+        if "at" in (ends := stage.get("ends", {})):
+            ends["at"] += begin
+    return found
+
+
+def start_times(case: Case, rng: np.random.Generator) -> None:
+    """From another time, up to 1e6 s away from zero; instants are then known to some 1e-10 s."""
+    begin = start_time(rng)
+    other = later(case.description, begin)
+    given = {name: lambda t, f=f: f(t - begin) for name, f in inputs_of(case.description).items()}
+    found = load(other).compile().simulate(
+        inputs=given, integrator="adams", start_time=begin, stop_time=begin + STOP,
+        largest_step=largest_step(case.description),
+    )  # fmt: skip
+    shown = copy.copy(found)
+    shown.events = Events(
+        replace(
+            event, time=event.time - begin, cause=re.sub(r"\(at .*\)", "(at 0.21)", event.cause)
+        )
+        for event in found.events
+    )
+    time, instants = case.result.time, np.array([event.time for event in case.result.events])
+    near = np.abs(time[:, None] - instants).min(axis=1, initial=1.0) < INSTANT
+    rows = np.flatnonzero(~near).tolist()  # at an instant of an event rounding shows either side
+    agree(case, "start time", shown, factor=1.0 + LATE * abs(begin), rows=rows)
+
+
+def start_time(rng: np.random.Generator) -> float:
+    """Near and far, before and behind zero, round and not."""
+    size = 10.0 ** rng.uniform(-3.0, math.log10(FARTHEST))
+    t = float(rng.choice((-1.0, 1.0)) * size)
+    return float(rng.choice((t, round(t), round(t, 3))))
+
+
 def again(case: Case, rng: np.random.Generator) -> None:
     """A second run is the first, bit for bit."""
     other = run(case.system, case.description, integrator="adams")
@@ -389,6 +443,7 @@ def again(case: Case, rng: np.random.Generator) -> None:
 
 CHECKS: dict[str, Callable[[Case, np.random.Generator], None]] = {
     "again": again,
+    "start times": start_times,
     "books": books,
     "integrators": integrators,
     "fixed steps": fixed_steps,
