@@ -20,10 +20,8 @@ from kinetree.solvers import unit_layout as U
 STEP = 2.0**-17  # relative; errors of fourth order lie below rounding
 POINTS = (-2.0, -1.0, 1.0, 2.0)
 SHRINK, TRIES = 2.0**-7, 3  # where a neighbour goes another way
-SMOOTH, ROUNDING = (
-    1e-2,
-    1e-14,
-)  # third differences of smooth functions: part of first ones, of values
+SMOOTH, ROUNDING = 1e-2, 1e-12  # of first differences, of values: third ones of smooth functions
+SLIGHT = 1e-6  # of a slope: smaller errors of it are no sign of a jump
 MOMENT = 1.0  # s: instants are moved by STEP of it, which late times hold exactly
 
 
@@ -147,10 +145,14 @@ def jump(stages: Stages, happening: Happening) -> Jump:
 
 
 def differences(
-    function: Callable[[float], np.ndarray], size: float, step: float = STEP
+    function: Callable[[float], np.ndarray],
+    size: float,
+    step: float = STEP,
+    noise: float = ROUNDING,
 ) -> np.ndarray:
     """Return a derivative at zero, with a smaller step if the event sequence changes, or if what an
-    event sets jumps between the points, as rounded measures do.
+    event sets jumps between the points by more than `noise`, a part of the values, as rounded
+    measures do.
     """
     h = step * size
     for attempt in range(TRIES):
@@ -164,7 +166,7 @@ def differences(
             continue
         before, low, high, after = values
         beyond = np.abs((after - before) - 2.0 * (high - low))  # of third order where it is smooth
-        rounding = ROUNDING * np.abs(values).max(axis=0)
+        rounding = noise * np.abs(values).max(axis=0) + SLIGHT * h
         if not (beyond > SMOOTH * np.abs(after - before) + rounding).any():
             return (8.0 * (high - low) - (after - before)) / (12.0 * h)  # of constants exactly 0
         h *= SHRINK

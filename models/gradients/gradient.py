@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 REPEATED = 1e-6  # relative deviation of a repeated piece at its end
 HELD = "the run depends on what actuators hold from one output to the next (stiffness, damping, means), which has no adjoint here"
 METHODS = ("rk4", "semi-implicit")
+ANY_NOISE = 1e9  # what starts are found to is no jump
 REST = 1e-3  # relative step of differences between states of rest, which are found to some digits less than they are kept
 NOTHING = 1e-8  # part of the largest slope that differences through events, rounding over step, make of nothing
 GRAZING = 1e-9  # rate of a condition, beside its slopes times the rates of the state, below which it touches without crossing
@@ -285,6 +286,7 @@ class Way:
                 lambda shift, name=name, value=value: begun(name, value + shift),
                 abs(value) or 1.0,
                 REST if rest else STEP,
+                ANY_NOISE,
             )
             row[first : first + len(self.chosen)] = 0.0
             rows.append(row)

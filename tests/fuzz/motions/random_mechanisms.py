@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models import load
+from kinetree.models import ModelError, load
 from kinetree.models.joints.kinds import KINDS
 
 STOP = 0.6
@@ -273,6 +273,10 @@ class Draft:
                 "between": [first, second],
                 "length": values["far"],
             }
+            try:
+                load(self.d).compile()
+            except ModelError:  # rigid joints hold both bodies together
+                del self.d["couplings"]["rod"]
 
     def events(self) -> None:
         for i in range(int(self.rng.integers(0, 3))):
