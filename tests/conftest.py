@@ -2,6 +2,7 @@
 
 import gc
 import os
+import random
 
 os.environ.setdefault(
     "OPENBLAS_NUM_THREADS", "1"
@@ -12,6 +13,20 @@ MARKERS = {
     "platforms": "runs binaries of other platforms under Wine and QEMU; python3 scripts/dev.py platforms",
     "host": "loads built FMUs into a foreign FMI host",
 }
+
+
+def pytest_addoption(parser) -> None:
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run tests in a drawn order")
+
+
+def pytest_collection_modifyitems(config, items) -> None:
+    """Draw the order in which files are run, and of the tests of each: none may need another one."""
+    seed = config.getoption("--shuffle")
+    if seed is not None:
+        draw, files = random.Random(seed), sorted({str(item.path) for item in items})
+        draw.shuffle(files)
+        draw.shuffle(items)
+        items.sort(key=lambda item: files.index(str(item.path)))
 
 
 def pytest_configure(config) -> None:
