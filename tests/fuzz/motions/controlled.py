@@ -30,6 +30,7 @@ from kinetree.scripts.fmi.in_process import InProcess
 
 FEW_ROWS = 4000  # of one run
 RESOLUTION = 4e-16  # of a time, relative
+DRAWN = tuple(kind for kind in CONTROLLERS if kind != "predictive")  # which needs an inner model
 PATTERNS = ("even", "uneven", "bursts", "whole")
 
 
@@ -98,7 +99,7 @@ class Controlled(Draft):
 
     # -- controllers ----------------------------------------------------------------------------------------------------------------------
     def controller(self, name: str) -> None:
-        kind = self.pick((*CONTROLLERS, "pid", "pid"))
+        kind = self.pick((*DRAWN, "pid", "pid"))
         law: dict[str, Any] = {"kind": kind, **getattr(self, kind.replace("-", "_"))()}
         law |= self.limits(kind) | self.sampling(kind, law)
         if kind == "observer":

@@ -8,11 +8,16 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from controlled import CONTROLLED, CONTROLLED_LONG, communication_points, controlled, in_process
+from controlled import (
+    CONTROLLED,
+    CONTROLLED_LONG,
+    DRAWN,
+    communication_points,
+    controlled,
+    in_process,
+)
 from differences import Difference, case_of, findings, later, start_time
 from slopes import gradient, linear_flow, slope_findings
-
-from kinetree.models.language.parts.controller_parts import CONTROLLERS
 
 
 @pytest.mark.parametrize("seed", [1, 3, 14])
@@ -44,7 +49,7 @@ def test_every_kind_of_controller_is_drawn():
             seen.update(key for key in law if key in ("high", "rate", "delay", "noise", "jitter"))
         seen.update(key for key in ("events", "stages", "states") if d.get(key))
         seen[f"step {d['run']['output_step']:g}"] += 1
-    wanted = [kind + end for kind in CONTROLLERS for end in ("", ", sampled")]
+    wanted = [kind + end for kind in DRAWN for end in ("", ", sampled")]
     wanted.remove("sensor")  # sampled alone
     wanted += ["high", "rate", "delay", "noise", "jitter", "events", "stages", "step 1e-05"]
     assert all(seen[kind] >= 2 for kind in wanted), seen
