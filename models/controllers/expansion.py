@@ -24,6 +24,7 @@ from kinetree.models.beams.reduced_bodies import with_reduced_bodies
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
 from kinetree.models.controllers.observers import add_observer, sensors_of
 from kinetree.models.description.joint_units import joint_units
+from kinetree.models.description.motor_rotors import with_rotors
 from kinetree.models.description.names import RUN_START
 from kinetree.models.description.output_parts import Output
 from kinetree.models.description.schema import Description, Event
@@ -95,7 +96,7 @@ def expanded(
     The commands of `broken` controllers, one or several, are inputs.
     `begin` adds an output `state.begin` for every state that a controller begins with a value.
     """
-    written, description = description, with_reduced_bodies(with_beams(description))
+    written, description = description, with_rotors(with_reduced_bodies(with_beams(description)))
     if not (description.controllers or description.observers):
         if description is not written:
             description._written = written

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from kinetree.models.library.carrier_drives import Drive
     from kinetree.models.library.carrier_parts import Settings
 
+ADVANCE: Rows = {
+    "advance": (0.0, "1", "part of the known load of the departures that the drives compensate"),
+    "slew_advance": (1.0, "1", "the same for the slewing drive, on top"),
+    "luff_advance": (1.0, "1", "the same for the luffing drive"),
+    "known_lag": (0.02, "s", "lag of that compensation"),
+    "known_mass": ("module_mass", "kg", "mass of a module that it foresees"),
+}
 TRAVELS = "pushed > 0 and departed == 0"
 FORWARD, PUSHED, LEFT = (
     0.05,

@@ -3,8 +3,8 @@
 Slewing: a hydraulic motor along the angle (slew_drive), or two cylinders between base and platform
 (slew_left, slew_right). Luffing: a cylinder between platform and cradle (luff_drive). Inside, each drive has
 a proportional valve, two volumes of oil, relief and make-up valves. With drives = 2 the opening of every
-valve is an input (DRIVE_opening). With drives = 1 the set value of every angle is one (slew_set, luff_set;
-at first the commanded angles), and a valve opens
+valve is an input (DRIVE_opening); drives = 3 are electric (`carrier_electric`). With drives = 1
+the set value of every angle is one (slew_set, luff_set; at first the commanded angles), and a valve opens
 
     gain (set value - angle) + advance (rate of the known load)/(rate of the force with the valve fully open) + forward
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kinetree.models.library import carrier_compensation, carrier_cradle
+from kinetree.models.library import carrier_compensation, carrier_cradle, carrier_electric
 from kinetree.models.library.carrier_parameters import Rows, Table
 
 if TYPE_CHECKING:
@@ -68,11 +68,7 @@ CONTROL: Rows = {
         "1/rad",
         "opening of the luffing valve per error of the angle; 0 keeps it shut",
     ),
-    "advance": (0.0, "1", "part of the known load of the departures that the valves compensate"),
-    "slew_advance": (1.0, "1", "the same for the slewing drive, on top"),
-    "luff_advance": (1.0, "1", "the same for the luffing drive"),
-    "known_lag": (0.02, "s", "lag of that compensation"),
-    "known_mass": ("module_mass", "kg", "mass of a module that it foresees"),
+    **carrier_compensation.ADVANCE,
 }
 FULL = 0.99  # opening from which on a valve counts as fully open
 LUFF: Rows = {
@@ -155,6 +151,8 @@ class Drive:
 
 def fitted(on: Settings, base: str, ring: list[float]) -> list[Drive]:
     """Return the drives of the carrier."""
+    if on.electric:
+        return [Drive("slew_drive", "slew"), Drive("luff_drive", "luff")]
     luffing = Drive(
         "luff_drive",
         "luff",
@@ -177,6 +175,10 @@ def drives(on: Settings, base: str, ring: list[float]) -> Table:
     """Return forces and further tables of the drives."""
     if on.outside:
         return outside(fitted(on, base, ring))
+    if on.electric:
+        found = carrier_electric.motors(fitted(on, base, ring))
+        forces = standing() | found.pop("forces")
+        return {"forces": forces, "inputs": set_values(), **found}
     if on.drives:
         return hydraulic(on, fitted(on, base, ring))
     holds = {
@@ -288,21 +290,29 @@ def controlled() -> Table:
     """Return the position control of both angles, with their set values as inputs; while the run is
     prepared the angles follow the commanded ones.
     """
-    inputs, controllers = {}, {}
-    for axis, limits in (("slew", (-0.7, 0.7)), ("luff", (-0.05, 0.9))):
-        inputs[f"{axis}_set"] = {
+    controllers = {
+        f"{axis}_control": {
+            "measure": axis,
+            "setpoint": f"{axis}_target + if(lock + hold > 0, 0, {axis}_set - {axis}_command)",
+            "kp": f"{axis}_gain",
+        }
+        for axis in ("slew", "luff")
+    }
+    return {"inputs": set_values(), "controllers": controllers}
+
+
+def set_values() -> Table:
+    """Return the inputs for the set values of both angles, at first the commanded ones."""
+    return {
+        f"{axis}_set": {
             "start": f"{axis}_command",
             "unit": "rad",
             "min": limits[0],
             "max": limits[1],
             "text": f"set value of the {axis} angle",
         }
-        controllers[f"{axis}_control"] = {
-            "measure": axis,
-            "setpoint": f"{axis}_target + if(lock + hold > 0, 0, {axis}_set - {axis}_command)",
-            "kp": f"{axis}_gain",
-        }
-    return {"inputs": inputs, "controllers": controllers}
+        for axis, limits in (("slew", (-0.7, 0.7)), ("luff", (-0.05, 0.9)))
+    }
 
 
 def circuit_of(drive: Drive, command: str) -> Table:
@@ -365,6 +375,8 @@ def rows(on: Settings) -> Rows:
         return COMMON
     if not on.drives:
         return {}
+    if on.electric:
+        return COMMON | carrier_electric.MOTORS | carrier_electric.CONTROL
     found = COMMON | OIL | LUFF | (PAIR if on.cylinders else MOTOR)
     if on.controlled:
         found |= CONTROL
@@ -377,6 +389,8 @@ def outputs(on: Settings) -> Table:
     """Return the errors of the angles, what the valves are asked for, flows and pressures."""
     if not on.drives:
         return {}
+    if on.electric:
+        return carrier_electric.outputs(labels(on))
     found: Table = {}
     if on.controlled:
         found |= {

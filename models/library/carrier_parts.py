@@ -53,7 +53,7 @@ class Settings:
 
     def __init__(self, modules: float, order: Any, known_order: Any = -1, **switches: float):
         for name, value in switches.items():
-            if value not in (allowed := (0, 1, 2) if name == "drives" else (0, 1)):
+            if value not in (allowed := (0, 1, 2, 3) if name == "drives" else (0, 1)):
                 raise ValueError(
                     f"{name} is {value!r}, expected {', '.join(map(str, allowed[:-1]))} or {allowed[-1]}"
                 )
@@ -76,12 +76,17 @@ class Settings:
             self.helical,
             self.flexible,
         ) = (bool(switches.get(k, 0)) for k in SWITCHES)
-        self.controlled = switches["drives"] == 1  # position control inside, too
+        self.electric = switches["drives"] == 3
+        self.controlled = switches["drives"] in (1, 3)  # position control inside, too
         if self.outside and self.drives:
             raise ValueError(
                 "outside and drives are both 1: the drives are either outside or inside"
             )
-        if self.forward and not self.controlled:
+        if self.electric and self.cylinders:
+            raise ValueError(
+                "cylinders is 1 but drives is 3: electric drives slew by a motor (cylinders = 0)"
+            )
+        if self.forward and switches["drives"] != 1:
             raise ValueError(
                 f"forward is 1 but drives is {switches['drives']!r}: openings over time belong to drives with position control (drives = 1)"
             )
@@ -268,7 +273,9 @@ def preparation(on: Settings) -> list[Table]:
     steps[0]["require"] = {
         "every wheel on the ground": " and ".join(f"{name} > 0" for name in wheels)
     }
-    return [*steps, {"name": "held by the drives", "set": {"hold": 1}}] if on.drives else steps
+    if not on.drives:
+        return steps
+    return [*steps, {"name": "held by the drives", "set": {} if on.electric else {"hold": 1}}]
 
 
 def run(on: Settings) -> Table:

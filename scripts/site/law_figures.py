@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,30 @@ def impacts(path: Path) -> None:
     plt.close(figure)
 
 
+def electric_motor(path: Path) -> None:
+    """Plot the start of the motor on the page of forces, within its limits and without them."""
+    import matplotlib.pyplot as plt
+
+    text = (DOCS / "forces.md").read_text(encoding="utf-8")
+    described = next(block.text for block in blocks(text) if "torque_constant" in block.text)
+    free = "\n".join(line for line in described.splitlines() if "_limit" not in line)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.0, 3.4), constrained_layout=True)
+    for text, label, colour in (
+        (free, "without limits", SECOND),
+        (described, "20 A, 24 V", ACCENT),
+    ):
+        run = load(tomllib.loads(text)).compile().simulate(1.0, output_step=1e-3)
+        left.plot(1e3 * run.time, run["current"], color=colour, label=label)
+        right.plot(1e3 * run.time, run["der(phi)"], color=colour, label=label)
+    plain(left, "current [A]")
+    plain(right, "speed of the drum [rad/s]")
+    for axes in (left, right):
+        axes.set_xlabel("time [ms]")
+        axes.legend(frameon=False)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
 def scene(page: str, name: str, at: float, path: Path) -> None:
     """Draw a mechanism that a page describes."""
     text = next(
@@ -235,6 +260,7 @@ def scene(page: str, name: str, at: float, path: Path) -> None:
 
 def main() -> int:
     forces(FOLDER / "force_laws.png")
+    electric_motor(FOLDER / "electric_motor.png")
     ground(FOLDER / "soil.png")
     impacts(FOLDER / "impacts.png")
     scene("forces.md", "yard.toml", 0.25, FOLDER / "outlines.png")

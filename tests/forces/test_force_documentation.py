@@ -68,6 +68,12 @@ HELD = {
         "test_guides.py",
         "test_latch_opens_at_strength_and_stays_open",
     ),
+    "electric": (
+        LAWS,
+        "electric_motor.png",
+        "test_electric_motors.py",
+        "test_motor_reaches_its_no_load_speed_with_its_time_constant",
+    ),
     "gear": (
         "guides.md",
         "gears.png",
