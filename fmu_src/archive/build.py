@@ -106,7 +106,8 @@ def build_fmu(
     general = {each: carried.pop(each) for each in [WEBASSEMBLY] if each in carried}
     if general:
         say(f"{WEBASSEMBLY.name}: the general engine stays")
-    with own_code.specialised(unit.motions, carried, say) as own:
+    token = token_of(unit, table_of(unit, plain_names))
+    with own_code.specialised(unit.motions, token, carried, say) as own:
         return pack_unit(unit, path, backend, fmi, files, own | general, plain_names=plain_names)
 
 
@@ -123,9 +124,7 @@ def pack_unit(
     """Pack a compiled unit with the binaries that it is to carry; `shell`: one binary for this machine in their place."""
     path, version = Path(path), int(float(fmi))
     check_request(path, backend, version)
-    table = variable_table(unit)
-    if plain_names:
-        table.variables = [replace(v, name=without_commas(v.name)) for v in table.variables]
+    table = table_of(unit, plain_names)
     token = token_of(unit, table)
     facts = facts_of(unit, token, kinds(backend, version))
     if backend == "source":
@@ -158,6 +157,14 @@ def pack_unit(
             version,
         )
     return path
+
+
+def table_of(unit: Any, plain_names: bool) -> Table:
+    """Return the variables of an archive, with names without commas where these are wanted."""
+    table = variable_table(unit)
+    if plain_names:
+        table.variables = [replace(v, name=without_commas(v.name)) for v in table.variables]
+    return table
 
 
 def renamed_ones(unit: Any) -> list[str]:

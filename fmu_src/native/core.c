@@ -51,11 +51,22 @@ static void put(Instance *in, const Variable *v, double value) {
     if (v->start >= 0 && before_motion(in)) in->work[v->start] = value;
 }
 
+/* The code of this library for the structures of its model. Hosts that unpack archives over one another may give it another model, which the general engine runs. */
+static const OwnCode *own_code(Instance *in) {
+#ifdef KINETREE_OWN_OF
+    if (in->engine->own && strcmp(in->model.text + in->model.strings[1], KINETREE_OWN_OF)) {
+        say(in, LEVEL_WARNING, "the straight-line code of this binary is that of another model: the general engine runs");
+        return NULL;
+    }
+#endif
+    return in->engine->own;
+}
+
 /* Tell the structures of the code that this library has for them; a file never carries addresses. */
 static void give_own_code(Instance *in) {
+    const OwnCode *own = own_code(in);
     int64_t *ints = in->model.ints;
-    for (int64_t k = 0; k < ints[U_STAGES]; k++)
-        ints[ints[U_SIZE + S_SIZE * k + S_INTS] + H_OWN] = in->engine->own && in->engine->own[k] ? (int64_t)(intptr_t)in->engine->own[k] : 0;
+    for (int64_t k = 0; k < ints[U_STAGES]; k++) ints[ints[U_SIZE + S_SIZE * k + S_INTS] + H_OWN] = own && own[k] ? (int64_t)(intptr_t)own[k] : 0;
 }
 
 int instance_reset(Instance *in) {

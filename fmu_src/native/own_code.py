@@ -21,19 +21,26 @@ from kinetree.solvers.library.processor_levels import suffix_of
 @contextmanager
 def specialised(
     motions: Sequence[Motion | str],
+    token: str,
     platforms: Iterable[Platform],
     say: Callable[[str], None] = silent,
 ) -> Iterator[Binaries]:
-    """Context manager that yields binaries with specialised code in a temporary folder."""
+    """Context manager that yields binaries with specialised code of a model in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="kinetree") as scratch:
         try:
-            yield {target: linked(motions, target, Path(scratch), say) for target in platforms}
+            yield {
+                target: linked(motions, token, target, Path(scratch), say) for target in platforms
+            }
         except LibraryError as error:
             raise FmuError(f"the specialised binary cannot be built: {error}") from error
 
 
 def linked(
-    motions: Sequence[Motion | str], target: Platform, scratch: Path, say: Callable[[str], None]
+    motions: Sequence[Motion | str],
+    token: str,
+    target: Platform,
+    scratch: Path,
+    say: Callable[[str], None],
 ) -> Path:
     """Return the binary for one platform."""
     folder = scratch / target.name
@@ -46,5 +53,11 @@ def linked(
             object_code(llvm_text(motions, suffix_of(level), table=True), target.triple, level)
         )
     binary = folder / f"engine{target.extension}"
-    link(binary, [*objects_for(target, say), *own], target, levels_for(target), ["-DKINETREE_OWN"])
+    link(
+        binary,
+        [*objects_for(target, say), *own],
+        target,
+        levels_for(target),
+        ["-DKINETREE_OWN", f'-DKINETREE_OWN_OF="{token}"'],
+    )
     return binary
