@@ -1,4 +1,4 @@
-"""OpenModelica imports into its work folder: an archive that is unpacked over another one's leaves its description, its binary and its model there."""
+"""OpenModelica imports into its work folder: an archive unpacked over another leaves its description, binary and model there."""
 
 import shutil
 import zipfile
