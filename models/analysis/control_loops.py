@@ -21,9 +21,11 @@ from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.language.parts.controller_parts import Controlled
 
 if TYPE_CHECKING:
+    from kinetree.models.analysis.moment import Instant
     from kinetree.models.system.system import System
 
 STEP = 1e-3  # of the differences of a law, relative
+BEGUN = 1e-6  # part of the time (of 1 s before it) after which a stage counts as begun
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,70 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
                     stuck,
                 )
             )
+    return found
+
+
+@dataclass(frozen=True)
+class StageLoops:
+    """The loops of the controllers at the beginning of a stage of a run."""
+
+    stage: str
+    time: float  # s
+    loops: list[ControlLoop]
+
+
+def stage_loops(system: System, inputs: Mapping[str, float] | None = None) -> list[StageLoops]:
+    """Return the loops of the continuous single-command controllers as every stage begins.
+
+    Each is opened in the state of the run there, the others closed; sampled ones are left out.
+    """
+    from kinetree.models.analysis.moment import instant_of
+
+    run = system.simulate(inputs=inputs)
+    times = [run.time[0], *(change.time for change in run.stage_changes)]
+    found = []
+    for time in times:
+        instant = instant_of(system, time + BEGUN * max(1.0, abs(time)), inputs)
+        loops = loops_at(system, instant)
+        found.append(StageLoops(system.stages[instant.stage].name, float(time), loops))
+    return found
+
+
+def worst_loop(stages: list[StageLoops]) -> tuple[StageLoops, ControlLoop] | None:
+    """Return the stage and the loop with the least modulus margin; an unstable one comes first."""
+    pairs = [(stage, loop) for stage in stages for loop in stage.loops]
+
+    def rank(pair: tuple[StageLoops, ControlLoop]) -> tuple[bool, float]:
+        return pair[1].margins.stable, pair[1].margins.modulus
+
+    return min(pairs, key=rank, default=None)
+
+
+def loops_at(system: System, instant: Instant) -> list[ControlLoop]:
+    """Return the loops of the continuous single-command controllers in a state of a run."""
+    from kinetree.models.analysis.linearization import linearize
+    from kinetree.models.analysis.moment import controller_memory, system_there
+    from kinetree.models.system.controller_variants import opened
+
+    written, found = system.description.written, []
+    values = values_of(written)
+    for name, controller in written.controllers.items():
+        if commands_of(name, controller) != [name] or evaluated(controller.period, values):
+            continue
+        here = system_there(system, opened(system, name), instant)
+        given = instant.inputs | {name: instant.columns[name]}
+        time, q, u = instant.time, instant.q, instant.u
+        states = controller_memory(here, time, q, u, instant.inputs, instant.states, {})
+        wanted = [f"{name}.wants"]
+        linear = linearize(here, time, q, u, given, wanted, states)
+        loop = negative(linear.part([name], wanted).moving().leading_to_outputs())
+        low, high = (
+            evaluated(getattr(controller, key), values, bound)
+            for key, bound in (("low", -np.inf), ("high", np.inf))
+        )
+        if np.any(loop.C) and np.any(loop.B):
+            limited = not low < given[name] < high
+            found.append(ControlLoop(name, 0.0, 0.0, loop, margins(loop), limited))
     return found
 
 

@@ -84,6 +84,16 @@ class StateSpace:
             ).seen()
         )
 
+    def leading_to_outputs(self) -> StateSpace:
+        """Return the system without states that do not reach the outputs through others: bodies
+        that fly free of what is measured.
+        """
+        kept, before = self.C.any(axis=0), -1
+        while kept.sum() != before:
+            before = kept.sum()
+            kept = kept | self.A[kept].any(axis=0)
+        return StateSpace(self.A[np.ix_(kept, kept)], self.B[kept], self.C[:, kept], self.D)
+
     def closed(self) -> np.ndarray:
         """Return a of the loop u = -y."""
         return self.A - self.B @ np.linalg.solve(np.eye(len(self.D)) + self.D, self.C)

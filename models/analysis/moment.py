@@ -7,7 +7,7 @@ sampled ones as the continuous laws of models/controllers/expansion.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from kinetree.models.system.local_coordinates import Evaluation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kinetree.models.engine.compiled import Compiled
     from kinetree.models.system.system import System
 
 
@@ -116,11 +117,41 @@ def linear_at_time(
     **run,
 ) -> Linear:
     """Return the linear system about an instant of a run, in the structure of its stage."""
-    from kinetree.models.compilation.stage_structures import compile_stage
+    instant, present = instant_of(system, time, inputs, **run), resting(system)
+    here = system_there(system, present, instant)
+    states = instant.states
+    if present is not system:
+        states = controller_memory(here, time, instant.q, instant.u, instant.inputs, states, {})
+    outputs = named_outputs(system, outputs)
+    return linearize(here, time, instant.q, instant.u, instant.inputs, outputs, states)
+
+
+class Instant(NamedTuple):
+    """A state of a run: number of its stage, blocks and registers of that stage, state."""
+
+    time: float
+    stage: int
+    compiled: Compiled
+    registers: np.ndarray  # values of the run, by the register of the blocks
+    q: np.ndarray
+    u: np.ndarray
+    states: dict[str, float]
+    columns: dict[str, float]  # of the result, by name
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """Return the values of the inputs."""
+        places = self.compiled.registers
+        return {name: float(self.registers[places[name]]) for name in self.compiled.inputs}
+
+
+def instant_of(
+    system: System, time: float, inputs: Mapping[str, float] | None = None, **run
+) -> Instant:
+    """Return the state of a run at a time."""
     from kinetree.models.run.simulation import Options, check, set_options
     from kinetree.models.run.unit import Run, make_unit
     from kinetree.models.system.contact_states import refuse_contacts
-    from kinetree.models.system.system import System
     from kinetree.solvers.fields import REGISTERS
 
     refuse_contacts(system, "small motions")
@@ -142,27 +173,32 @@ def linear_at_time(
     if time > options.start_time:
         check(active, active.call("unit_advance", 0, time))
     stage = int(active.head.stage)
-    c, present = unit.compiled[stage], resting(system)
-    values = active.columns
+    c, values = unit.compiled[stage], active.columns
     places = {column.name: k for k, column in enumerate(unit.columns)}
     q, u, x = (
         np.array([values[places[name]] for name in names])
         for names in (c.coordinates, c.speeds, c.states)
     )
     first = int(unit.header.at_workspace) + REGISTERS
-    val = active.work[first:]
-    if present is system:
-        here = System(unit.stages[stage].description, c, system.stages)
-        here._fast.ws.val[:] = val[: here._fast.ws.val.size]
-    else:
-        structure = present.stages[stage]
-        compiled = compile_stage(structure, later=stage > 0)
-        here = System(structure.description, compiled, present.stages)
-        for name in compiled.registers.keys() & c.registers.keys():
-            here._fast.ws.val[compiled.registers[name]] = val[c.registers[name]]
-    here._fast.call("prepare")
-    held = {name: float(val[c.registers[name]]) for name in c.inputs}
     states = dict(zip(c.states, map(float, x), strict=True))
-    if present is not system:
-        states = controller_memory(here, time, q, u, held, states, {})
-    return linearize(here, time, q, u, held, named_outputs(system, outputs), states)
+    columns = {name: float(values[k]) for name, k in places.items()}
+    return Instant(time, stage, c, active.work[first:].copy(), q, u, states, columns)
+
+
+def system_there(system: System, present: System, instant: Instant) -> System:
+    """Return the structure in which a run of `system` is at an instant, of `present`: the system
+    itself or a variant of its controllers; parameters and inputs have the values of the run.
+    """
+    from kinetree.models.compilation.stage_structures import compile_stage
+    from kinetree.models.system.system import System
+
+    structure, c = present.stages[instant.stage], instant.compiled
+    compiled = c if present is system else compile_stage(structure, later=instant.stage > 0)
+    here = System(structure.description, compiled, present.stages)
+    val = here._fast.ws.val
+    for name in compiled.registers.keys() & c.registers.keys():
+        val[compiled.registers[name]] = instant.registers[c.registers[name]]
+    if present is system:
+        val[:] = instant.registers[: val.size]
+    here._fast.call("prepare")
+    return here

@@ -139,6 +139,7 @@ def linearize(
         )
     pairs = (with_margins or bool(parts)) and (bool(chosen or wanted) or not loops)
     facts: dict[str, Any] = {**facts_of(linear, ins, outputs, pairs, delay), "loops": loops}
+    facts["stages"] = stages_of(system, given) if with_margins and loops else []
     facts["cycles"] = [
         found for part, width in parts for found in cycles_of(linear, facts, part, width, delay)
     ]
@@ -185,6 +186,14 @@ def loops_of(system: System, given: dict[str, float] | None) -> list[Any]:
     from kinetree.models.analysis.control_loops import control_loops
 
     return control_loops(system, given)
+
+
+def stages_of(system: System, given: dict[str, float] | None) -> list[Any]:
+    """Return the loops as the stages of a run begin; none without stages or continuous controllers."""
+    from kinetree.models.analysis.control_loops import stage_loops
+
+    several = len(system.stages) > 1
+    return [each for each in stage_loops(system, given) if each.loops] if several else []
 
 
 def names_of(text: str) -> list[str]:
@@ -285,6 +294,11 @@ def told(
                 **each.margins.to_dict(),
             }
             for each in facts["loops"]
+        ],
+        "stages": [
+            {"stage": stage.stage, "time": stage.time, "name": each.name, **each.margins.to_dict()}
+            for stage in facts["stages"]
+            for each in stage.loops
         ],
     }
 

@@ -48,10 +48,54 @@ def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
         console.print(
             f"controller {each.name} ({sampling(each)}): {sentence_of(each.margins)}", markup=False
         )
+    if facts.get("stages"):
+        show_stages(facts["stages"])
     for name, cycles in facts["cycles"]:
         console.print(f"{name}: {cycle_text(cycles)}", markup=False)
     if facts["sweep"] is not None:
         show_sweep(facts["sweep"])
+
+
+STAGE_HEAD = ("stage", "begins\n[s]", "controller", "", "gain\nmargin", "phase\nmargin [°]")
+
+
+def stage_rows(stages: list[Any]) -> list[tuple[str, ...]]:
+    """Return stage, instant, controller, stability and margins of every loop."""
+    return [
+        (
+            stage.stage,
+            f"{stage.time:.5g}",
+            loop.name,
+            "stable" if loop.margins.stable else "unstable",
+            f"{loop.margins.gain:.4g}",
+            f"{loop.margins.phase:.4g}",
+            f"{loop.margins.modulus:.3g}",
+        )
+        for stage in stages
+        for loop in stage.loops
+    ]
+
+
+def worst_of(stages: list[Any]) -> str:
+    """Return a sentence that names the stage and the loop with the least modulus margin."""
+    from kinetree.models.analysis.control_loops import worst_loop
+
+    found = worst_loop(stages)
+    if found is None:
+        return ""
+    stage, loop = found
+    return f"worst: {loop.name} as '{stage.stage}' begins at {stage.time:.5g} s: {sentence_of(loop.margins)}"
+
+
+def show_stages(stages: list[Any]) -> None:
+    """Print the margins of the loops as the stages begin, and the worst of them."""
+    from kinetree.scripts.commands.identify import table
+    from kinetree.scripts.reports.summary import show_table
+
+    title = "Margins of the controllers as the stages begin"
+    head = (*STAGE_HEAD, "modulus\nmargin")
+    console = show_table(table(title, head, stage_rows(stages)))
+    console.print(worst_of(stages), markup=False)
 
 
 def sampling(each: Any) -> str:

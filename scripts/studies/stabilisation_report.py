@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from kinetree.models import Result
+from kinetree.models.analysis.control_loops import stage_loops
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.result.atomic_file import whole_file
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
+from kinetree.scripts.reports.linear_text import STAGE_HEAD, stage_rows, worst_of
 from kinetree.scripts.reports.study_page import Section, write_page
 from kinetree.scripts.studies.measures import AtRest, growth, swings
 from kinetree.scripts.studies.stabilisation import (
@@ -82,6 +84,8 @@ def write_report(
         *(f"{name}: least by {way}." for name, way in best.items()),
     )
     sections = [held, at_rest(wanted)]
+    if staged := [way for way, run in runs.items() if getattr(run, "stage_changes", ())]:
+        sections.append(by_stage(wanted, staged))
     if spreads:
         sections.append(robustness(wanted, runs, spreads))
     ways = {way: values or "as described" for way, values in wanted.ways.items()}
@@ -136,6 +140,24 @@ def at_rest(wanted: Comparison) -> Section:
             ),
             loops,
         )
+    return section
+
+
+def by_stage(wanted: Comparison, ways: list[str]) -> Section:
+    """Return the margins of some ways as the stages of their runs begin, and the worst of them."""
+    section, rows = Section("Margins by stage"), []
+    for way in ways:
+        try:
+            stages = stage_loops(system_of(wanted, way), wanted.options().get("inputs"))
+        except EvaluationError as error:
+            section.say(f"{way}: {error}")
+            continue
+        rows += [(way, *row) for row in stage_rows(stages)]
+        if worst := worst_of(stages):
+            section.say(f"{way}, {worst}")
+    if rows:
+        head = (*(each.replace("\n", " ") for each in STAGE_HEAD), "modulus margin")
+        section.table(("way", *head), rows)
     return section
 
 

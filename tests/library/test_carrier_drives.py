@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
-from kinetree.models.analysis.control_loops import control_loops
+from kinetree.models.analysis.control_loops import control_loops, stage_loops, worst_loop
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.language.parts.report_parts import ReportTable
 from kinetree.models.library import carrier_drives
@@ -432,6 +432,21 @@ def test_pressures_that_hold_the_angles_hold_them_stably(settings: dict):
     held, begun = rests["held by the drives"], system.equilibrium()
     for name in ("luff_drive_a.pressure", "luff_drive_b.pressure"):
         assert begun.states[name] == pytest.approx(held.states[name], rel=1e-6)
+
+
+def test_margins_of_the_carrier_by_stage_name_the_worst():
+    """As the first stage begins they are those at rest; a module in flight is no matter of them; the worst has the least modulus margin."""
+    system = load("lib:carrier", drives=1, modules=1).compile()
+    stages = stage_loops(system)
+    assert [each.stage for each in stages] == ["rest", "travel 1", "swing 1", "after swing 1"]
+    for now, still in zip(stages[0].loops, control_loops(system), strict=True):
+        assert now.name == still.name
+        assert now.margins.gain == pytest.approx(still.margins.gain, rel=1e-3)
+    loops = [loop for each in stages for loop in each.loops]
+    assert len(loops) == 8 and all(loop.margins.stable for loop in loops)
+    worst = worst_loop(stages)
+    assert worst and worst[1].margins.modulus == min(loop.margins.modulus for loop in loops)
+    assert stages[-1].loops[1].margins.gain != pytest.approx(loops[1].margins.gain, rel=1e-3)
 
 
 def test_electric_drives_hold_the_carrier_and_compensate():
