@@ -98,6 +98,7 @@ class Loop(IntEnum):
     COUPLING = (
         1  # one row: an expression over coordinates, speeds, points of bodies and time stays zero
     )
+    BALL = 2  # up to three rows: a point of one body stays at a point of another; ground axes
 
 
 class Contact(IntEnum):

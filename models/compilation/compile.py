@@ -70,7 +70,9 @@ def compile_structure(
     In a later structure outputs and events fall away whose names are gone with a joint or a body. `starts` replace start values by name, `at_end` is
     what the end of the stage sets before the structure changes, `around` what stands before and after the elements of joints at merged bodies.
     """
-    builder = Builder(description, with_twins(description, topology), locked, end, later, at_end)
+    builder = Builder(
+        description, with_twins(description, topology, locked), locked, end, later, at_end
+    )
     builder.starts |= {**description.starts, **(starts or {})}
     builder.run_start = evaluate_constant(description.run.start_time, parameter_values(description))
     builder.contacts, builder.around = Contacts(), around or {}

@@ -7,12 +7,14 @@ no code of their own; the loop is always the weld of a twin to its original ([SC
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.compilation.rigid_body_merging import mentioned
+from kinetree.models.compilation.rigid_body_merging import placed as constant_place
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Body, Description, JointSpec
 from kinetree.models.expressions.node_arithmetic import E
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 ZERO_ROW = 1e-20  # part of its scale below which the diagonal of a row is the square of rounding
 HEAVIER = 10.0  # times the mass of the child, from which on the parent is cut
 HELD_COORDINATE, HELD_SPEED = 1, 2  # bits of u_held
+# what a spherical joint may have so that it closes a loop by the rows of a point alone
+PLAIN_KEYS = {"parent", "child", "type", "at", "frame", "child_at", "child_frame", "cut"}
 
 
 @dataclass(frozen=True)
@@ -44,28 +48,61 @@ class Twin:
 
 @dataclass(frozen=True)
 class CutTopology(Topology):
-    """A tree that ends in the twins of cut joints."""
+    """A tree that ends in the twins of cut joints; closing balls that nothing reads have none."""
 
     twins: tuple[Twin, ...] = ()
+    balls: tuple[str, ...] = ()
     halves: tuple[tuple[str, int], ...] = ()  # bodies that were cut, and into how many parts
 
 
-def with_twins(description: Description, tree: Topology) -> CutTopology:
-    """Return the tree with a leaf for every cut joint."""
+def with_twins(
+    description: Description, tree: Topology, locked: Collection[str] = ()
+) -> CutTopology:
+    """Return the tree with a leaf for every cut joint but plain balls that are not locked."""
     number = {GROUND: 0} | {body: k for k, body in enumerate(tree.order, 1)}
     masses = masses_of(description) if tree.cuts else {}
-    twins = tuple(twin_of(description.joints[joint], joint, masses) for joint in tree.cuts)
+    balls = tuple(
+        joint
+        for joint in tree.cuts
+        if joint not in locked and is_plain_ball(description.joints[joint])
+    )
+    balls = unread(description, balls) if balls else balls
+    welded = tuple(joint for joint in tree.cuts if joint not in balls)
+    twins = tuple(twin_of(description.joints[joint], joint, masses) for joint in welded)
     parts: dict[str, int] = {}
     for twin in twins:
         parts[twin.body] = parts.get(twin.body, 1) + 1
     return CutTopology(
         order=tree.order + tuple(twin.name for twin in twins),
         parent=tree.parent + tuple(number[twin.other] for twin in twins),
-        joint=tree.joint + tree.cuts,
+        joint=tree.joint + welded,
         reversed=tree.reversed + tuple(twin.reversed for twin in twins),
         cuts=tree.cuts,
         twins=twins,
         halves=tuple(parts.items()),
+        balls=balls,
+    )
+
+
+def is_plain_ball(joint: JointSpec) -> bool:
+    """Return whether a joint only holds a point at a point: a spherical one without anything that
+    belongs to its turning.
+    """
+    return joint.type == "spherical" and joint.model_fields_set <= PLAIN_KEYS
+
+
+def unread(description: Description, joints: Sequence[str]) -> tuple[str, ...]:
+    """Return the joints whose names occur nowhere else in a description of one stage, so that
+    nothing can read their coordinates, speeds and reactions.
+    """
+    if description.stages:
+        return ()
+    said = mentioned(description) | {*description.starts}
+    forms = {name: joint_elements(description.joints[name], name) for name in joints}
+    return tuple(
+        name
+        for name, form in forms.items()
+        if said.isdisjoint((name, *form.coordinates, *form.speeds))
     )
 
 
@@ -136,7 +173,7 @@ def times(share: float, value: float | str | Node) -> float | str | Node:
 # -- constraint rows ----------------------------------------------------------------------------------------------------------------------
 @dataclass
 class Group:
-    """Rows that belong together: six of a weld, one of a coupling."""
+    """Rows that belong together: six of a weld, three of a ball, one of a coupling."""
 
     name: str
     kind: int
@@ -149,6 +186,7 @@ class Group:
     arms: tuple[
         tuple[int, int, int, int], ...
     ] = ()  # body, registers of a point and of the derivatives by its velocity and by the spin
+    points: tuple[int, int] = (-1, -1)  # registers of a ball's places on bodies a and b
 
     @property
     def rows(self) -> int:
@@ -164,6 +202,10 @@ def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
         b = topology.order.index(twin.name) + 1
         bodies = sorted({*path_set(parent, a), *path_set(parent, b)})
         groups.append(Group(twin.joint, L.Loop.WELD, a, b, tuple(bodies), parts=tuple(range(6))))
+    groups += [
+        closing_ball(builder, joint)
+        for joint in (topology.balls if isinstance(topology, CutTopology) else ())
+    ]
     from kinetree.models.compilation.couplings import bodies_on_paths, coupling_rows
 
     for row in coupling_rows(builder):
@@ -187,6 +229,23 @@ def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
         for level in (L.POSITIONS, L.SPEEDS)
         for group in ordered([each for each in groups if each.level == level], moving)
     ]
+
+
+def closing_ball(builder: Builder, name: str) -> Group:
+    """Return the rows of a ball that closes a loop: its places on parent and child stay together."""
+    joint, parent = builder.description.joints[name], builder.topology.parent
+    a, b = builder.body[joint.parent], builder.body[joint.child]
+    elements = joint_elements(joint, name).elements
+    middle = next(k for k, element in enumerate(elements) if not element.kind.constant)
+    before, after = builder.around.get(name, ((), ()))
+    back = reversed((*elements[middle + 1 :], *after))
+    ways = (*before, *elements[:middle]), tuple(element.turned() for element in back)
+    points = [
+        builder.vector([part.node for part in constant_place(way)[1]], f"joints.{name}")
+        for way in ways
+    ]
+    bodies = tuple(sorted({*path_set(parent, a), *path_set(parent, b)}))
+    return Group(name, L.Loop.BALL, a, b, bodies, parts=(0, 1, 2), points=(points[0], points[1]))
 
 
 def ordered(groups: list[Group], moving: Sequence[bool]) -> list[Group]:
@@ -221,6 +280,8 @@ def loop_arrays(
             "l_b",
             "l_level",
             "l_from",
+            "l_into",
+            "l_point",
             "l_body",
             "l_up",
             "l_x",
@@ -255,7 +316,10 @@ def loop_arrays(
         for body, *registers in group.arms:
             c["l_arm"] += [place[body], body, *registers]
         c["l_arm_at"].append(len(c["l_arm"]) // ARM.size)
-        c["l_from"].append(place.get(group.a, -1) if group.kind == L.Loop.WELD else -1)
+        welded = group.kind != L.Loop.COUPLING
+        c["l_from"].append(place.get(group.a, -1) if welded else -1)
+        c["l_into"].append(place.get(group.b, -1) if welded else -1)
+        c["l_point"] += group.points
         for body in group.bodies:
             c["l_body"].append(body)
             c["l_up"].append(place.get(parent[body - 1], -1))

@@ -80,7 +80,7 @@ def loop_of(row: int, compiled: Compiled) -> str:
         return "a loop"
     return (
         f"the loop through joint '{compiled.loops[k]}'"
-        if fields.l_kind[k] == Loop.WELD
+        if fields.l_kind[k] != Loop.COUPLING
         else f"the coupling '{compiled.loops[k]}'"
     )
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.description.schema import JointSpec
 from kinetree.models.engine.instance import Instance
 from kinetree.solvers import layout as L
@@ -23,7 +25,22 @@ def joint_reactions(instance: Instance, joints: Mapping[str, JointSpec]) -> dict
             if turned
             else wrench
         )
-    return found
+    fields = model_fields(instance.compiled.ints, instance.compiled.floats)
+    balls = [k for k, kind in enumerate(fields.l_kind) if kind == L.Loop.BALL]
+    return found | {instance.compiled.loops[k]: ball_reaction(instance, fields, k) for k in balls}
+
+
+def ball_reaction(instance: Instance, fields: Any, k: int) -> np.ndarray:
+    """Return force and moment on the child, at its origin and in its axes, of a ball that closes a
+    loop.
+    """
+    ws = instance.ws
+    rows = slice(fields.l_row[k], fields.l_row[k + 1])
+    force = np.zeros(3)
+    force[fields.l_part[rows]] = ws.loop_lam[rows]
+    child, register = fields.l_b[k], fields.l_point[2 * k + 1]
+    force = force @ ws.row.reshape(-1, L.ROW)[child, L.W_R : L.W_R + 9].reshape(3, 3)
+    return np.concatenate([force, np.cross(ws.val[register : register + 3], force)])
 
 
 def on_child(row: np.ndarray, wrench: np.ndarray, i: int, child: int) -> np.ndarray:

@@ -21,6 +21,7 @@ CLOSED = 1e-9  # m or 1: residuals of loops that are closed
 CHANGED = 1e-4  # m, rad and per second, or part of the value: change of a given start that is said
 ROUNDING = 1e-12  # part of what was given: less is shown as zero
 DIRECTIONS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
+ROWS = {L.Loop.WELD: DIRECTIONS, L.Loop.BALL: DIRECTIONS[:3], L.Loop.COUPLING: ("coupling",)}
 
 
 class Closure:
@@ -216,7 +217,7 @@ class Closure:
                 int(fields.l_part[first + int(row)])
                 for row in ws.loop_pivot[first : first + int(ws.loop_found[k])]
             }
-            rows = DIRECTIONS if fields.l_kind[k] == L.Loop.WELD else ("coupling",)
+            rows = ROWS[L.Loop(int(fields.l_kind[k]))]
             names += [f"{loop}: {row}" for r, row in enumerate(rows) if r not in kept]
         return tuple(names)
 

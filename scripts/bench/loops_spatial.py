@@ -20,7 +20,7 @@ from kinetree.scripts.bench.robots import folder
 Timer = Callable[[Callable[[int], object], int], float]
 AGREED = 1e-6  # of the largest acceleration
 GRAVITY = 9.81
-BENT = 0.1  # rad
+BENT = 0.03  # rad
 
 
 class Link(NamedTuple):

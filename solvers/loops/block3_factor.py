@@ -2,7 +2,7 @@
 
 import math
 
-from kinetree.solvers.algebra.vectors import get3, put3
+from kinetree.solvers.algebra.vectors import axpy3, get3, put3
 from kinetree.solvers.kernel import inline, kernel
 
 EVEN = 1e-4  # squared sine above which rows are taken in their own order: far from what is redundant or let go
@@ -25,6 +25,19 @@ def square_of_three(ws, at, first, columns):
     ws.loop_g[at + 3] = b
     ws.loop_g[at + 4] = c
     put3(ws.loop_g, at + 6, (d, e, f))
+
+
+@kernel
+def add_products_of_threes(ws, at, a, b, count):
+    """Add Zᵀ X of two groups of three rows to the block at `at`, for `count` numbers of either."""
+    A, B, C = rows_of(ws, at)
+    for k in range(0, count, 3):
+        x = get3(ws.loop_x, b + k)
+        p, q, r = get3(ws.loop_z, a + k)
+        A, B, C = axpy3(p, x, A), axpy3(q, x, B), axpy3(r, x, C)
+    put3(ws.loop_g, at, A)
+    put3(ws.loop_g, at + 3, B)
+    put3(ws.loop_g, at + 6, C)
 
 
 @inline

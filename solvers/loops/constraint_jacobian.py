@@ -30,7 +30,7 @@ from kinetree.solvers.algebra.vectors import (
     transpose,
 )
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.constraint_residuals import arm_wrench
+from kinetree.solvers.loops.constraint_residuals import arm_wrench, ball_arms
 from kinetree.solvers.loops.planar_loops import spread_in_plane
 from kinetree.solvers.views import arm_at
 
@@ -61,13 +61,108 @@ def spread_in_space(model, ws, g, metric):
             ws.loop_w[36 * (last - 1) + 6 * r + part] = 1.0
             if model.l_from[g] >= 0:
                 ws.loop_w[36 * model.l_from[g] + 6 * r + part] -= 1.0
+    elif model.l_kind[g] == L.Loop.BALL:
+        hang_at_ball(model, ws, g)
     for k in range(model.l_arm_at[g], model.l_arm_at[g + 1]):
         arm = arm_at(model.l_arm, k)
         f, n = arm_wrench(ws, arm)
         add_to3(ws.loop_w, 36 * arm.entry, f)
         add_to3(ws.loop_w, 36 * arm.entry + 3, n)
+    plain = rows == 3 and metric != L.WEIGHTS and model.l_kind[g] != L.Loop.COUPLING
     for e in range(last - 1, first - 1, -1):
-        spread_entry(model, ws, g, e, rows, metric)
+        if plain and model.joint[model.l_body[e]] != L.Joint.FREE:
+            spread_three(model, ws, g, e, metric)
+        else:
+            spread_entry(model, ws, g, e, rows, metric)
+
+
+@kernel
+def hang_at_ball(model, ws, g):
+    """Set the unit forces of a closing ball on its two bodies."""
+    r_a, r_b = ball_arms(model, ws, g)
+    for s in range(model.l_row[g], model.l_row[g + 1]):
+        part, r = model.l_part[s], s - model.l_row[g]
+        f = (1.0 if part == 0 else 0.0, 1.0 if part == 1 else 0.0, 1.0 if part == 2 else 0.0)
+        if model.l_into[g] >= 0:
+            w = 36 * model.l_into[g] + 6 * r
+            add_to3(ws.loop_w, w, f)
+            add_to3(ws.loop_w, w + 3, cross(r_b, f))
+        if model.l_from[g] >= 0:
+            w = 36 * model.l_from[g] + 6 * r
+            add_to3(ws.loop_w, w, neg3(f))
+            add_to3(ws.loop_w, w + 3, cross(f, r_a))
+
+
+@kernel
+def spread_three(model, ws, g, e, metric):
+    """Compute three rows of one body on a loop path at once, as `spread_entry` does row by row."""
+    i = model.l_body[e]
+    if model.joint[i] == L.Joint.SPHERICAL:
+        three_through_ball(model, ws, g, e, i, metric)
+    else:
+        three_through_columns(model, ws, g, e, i, metric)
+    up = model.l_up[e]
+    if up >= 0:
+        d = get3(ws.row, i * L.ROW + L.W_D)
+        w, to = 36 * e, 36 * up
+        for r in range(3):
+            f = get3(ws.loop_w, w + 6 * r)
+            n = add3(get3(ws.loop_w, w + 6 * r + 3), cross(d, f))
+            add_to3(ws.loop_w, to + 6 * r, f)
+            add_to3(ws.loop_w, to + 6 * r + 3, n)
+
+
+@kernel
+def three_through_ball(model, ws, g, e, i, metric):
+    """Propagate three rows through a spherical joint: its speeds take the moments, no moment stays."""
+    w, x, at = 36 * e, model.l_x[e], i * L.ROW
+    K = get6(ws.row, at + L.W_INV)
+    H = get9(ws.row, at + L.W_H)
+    a, b, c = get3(ws.loop_w, w + 3), get3(ws.loop_w, w + 9), get3(ws.loop_w, w + 15)
+    p, q, s = sv(K, a), sv(K, b), sv(K, c)
+    for k in range(3):
+        put3(ws.loop_x, x + 3 * k, (a[k], b[k], c[k]))
+        put3(ws.loop_z, x + 3 * k, (p[k], q[k], s[k]))
+    if metric == L.MOTION:
+        bias = get3(ws.col, model.u_at[i] * L.COLUMN + L.C_UN)
+        add_to3(ws.loop_r, model.l_row[g], (dot3(a, bias), dot3(b, bias), dot3(c, bias)))
+    put3(ws.loop_w, w, sub3(get3(ws.loop_w, w), mtv(H, p)))
+    put3(ws.loop_w, w + 6, sub3(get3(ws.loop_w, w + 6), mtv(H, q)))
+    put3(ws.loop_w, w + 12, sub3(get3(ws.loop_w, w + 12), mtv(H, s)))
+    for r in range(3):
+        put3(ws.loop_w, w + 6 * r + 3, (0.0, 0.0, 0.0))
+
+
+@kernel
+def three_through_columns(model, ws, g, e, i, metric):
+    """Propagate three rows through the speeds of a joint, last speed first."""
+    w = 36 * e
+    f, n = get3(ws.loop_w, w), get3(ws.loop_w, w + 3)
+    h, m = get3(ws.loop_w, w + 6), get3(ws.loop_w, w + 9)
+    k, o = get3(ws.loop_w, w + 12), get3(ws.loop_w, w + 15)
+    turning = model.joint[i] == L.Joint.REVOLUTE or model.joint[i] == L.Joint.UNIVERSAL
+    for j in range(model.u_at[i + 1] - 1, model.u_at[i] - 1, -1):
+        c, at = j * L.COLUMN, model.l_x[e] + 3 * (j - model.u_at[i])
+        a = get3(ws.col, c + L.C_A)
+        x = (dot3(a, n), dot3(a, m), dot3(a, o))
+        if not turning:
+            el = get3(ws.col, c + L.C_L)
+            x = add3(x, (dot3(el, f), dot3(el, h), dot3(el, k)))
+        z = scale(ws.col[c + L.C_INV], x)
+        put3(ws.loop_x, at, x)
+        put3(ws.loop_z, at, z)
+        if metric == L.MOTION:
+            add_to3(ws.loop_r, model.l_row[g], scale(ws.col[c + L.C_G], x))
+        uf, un = get3(ws.col, c + L.C_UF), get3(ws.col, c + L.C_UN)
+        f, n = axpy3(-z[0], uf, f), axpy3(-z[0], un, n)
+        h, m = axpy3(-z[1], uf, h), axpy3(-z[1], un, m)
+        k, o = axpy3(-z[2], uf, k), axpy3(-z[2], un, o)
+    put3(ws.loop_w, w, f)
+    put3(ws.loop_w, w + 3, n)
+    put3(ws.loop_w, w + 6, h)
+    put3(ws.loop_w, w + 9, m)
+    put3(ws.loop_w, w + 12, k)
+    put3(ws.loop_w, w + 15, o)
 
 
 @kernel

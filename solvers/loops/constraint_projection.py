@@ -95,7 +95,7 @@ def reach(model, ws):
     """Return 1 or the largest coordinate of a point where loops are closed, m."""
     top = 1.0
     for g in range(model.l_kind.size):
-        if model.l_kind[g] == L.Loop.WELD:
+        if model.l_kind[g] != L.Loop.COUPLING:
             at = model.l_b[g] * L.ROW + L.W_P
             top = max(top, abs(ws.row[at]), abs(ws.row[at + 1]), abs(ws.row[at + 2]))
     return top

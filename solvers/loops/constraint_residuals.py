@@ -1,7 +1,7 @@
 """Residuals of the constraint rows at position, velocity and acceleration level ([SC24] Psi = 0, C θ' = 0, C θ" + C' θ' = 0).
 
 A weld compares a twin with its original: difference of the origins and rotation vector of the relative attitude, then differences of twists and of
-accelerations, all in ground axes. A coupling has its value, its rate and what its second derivative is at rest in registers; a coupling of speeds has
+accelerations, all in ground axes. A ball compares its places on two bodies. A coupling has its value, its rate and what its second derivative is at rest in registers; a coupling of speeds has
 no residual at position level.
 """
 
@@ -20,9 +20,11 @@ from kinetree.solvers.algebra.vectors import (
     sub3,
     transpose,
 )
-from kinetree.solvers.kernel import kernel
-from kinetree.solvers.sensors.points import arm
+from kinetree.solvers.kernel import inline, kernel
+from kinetree.solvers.sensors.points import arm, point_position, point_velocity
 from kinetree.solvers.views import arm_at
+
+NONE = (0.0, 0.0, 0.0)  # of a ball's turns, which no row holds
 
 
 @kernel
@@ -65,6 +67,14 @@ def position_residual(model, ws):
         if model.l_kind[g] == L.Loop.COUPLING:
             ws.loop_r[r] = ws.val[model.l_a[g]] if model.l_level[g] == L.POSITIONS else 0.0
             ws.loop_open[g] = abs(ws.loop_r[r])
+        elif model.l_kind[g] == L.Loop.BALL:
+            a, b = model.l_a[g], model.l_b[g]
+            p = sub3(
+                point_position(ws, b, model.l_point[2 * g + 1]),
+                point_position(ws, a, model.l_point[2 * g]),
+            )
+            keep_rows(model, ws, g, p, NONE)
+            note_opening(ws, g, p, NONE)
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
@@ -82,6 +92,14 @@ def velocity_residual(model, ws):
         if model.l_kind[g] == L.Loop.COUPLING:
             ws.loop_r[r] = ws.val[model.l_a[g] + 1]
             ws.loop_open[g] = abs(ws.loop_r[r])
+        elif model.l_kind[g] == L.Loop.BALL:
+            a, b = model.l_a[g], model.l_b[g]
+            v = sub3(
+                point_velocity(ws, b, model.l_point[2 * g + 1]),
+                point_velocity(ws, a, model.l_point[2 * g]),
+            )
+            keep_rows(model, ws, g, v, NONE)
+            note_opening(ws, g, v, NONE)
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
@@ -102,6 +120,11 @@ def acceleration_residual(model, ws):
                 + along_speeds(model, ws, g, ws.udot)
                 + along_arms(model, ws, g, True)
             )
+        elif model.l_kind[g] == L.Loop.BALL:
+            r_a, r_b = ball_arms(model, ws, g)
+            a, b = model.l_a[g] * L.ROW, model.l_b[g] * L.ROW
+            w = sub3(increment_at(ws, b, r_b), increment_at(ws, a, r_a))
+            keep_rows(model, ws, g, add3(ball_at_rest(model, ws, g), w), NONE)
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
@@ -126,6 +149,8 @@ def residual_at_rest(model, ws):
     for g in range(model.l_kind.size):
         if model.l_kind[g] == L.Loop.COUPLING:
             ws.loop_r[model.l_row[g]] = ws.val[model.l_a[g] + 2] + along_arms(model, ws, g, False)
+        elif model.l_kind[g] == L.Loop.BALL:
+            keep_rows(model, ws, g, ball_at_rest(model, ws, g), NONE)
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
@@ -136,6 +161,39 @@ def residual_at_rest(model, ws):
                 difference(ws, a + L.W_A0, b + L.W_A0),
                 difference(ws, a + L.W_AL, b + L.W_AL),
             )
+
+
+@kernel
+def ball_arms(model, ws, g):
+    """Return the vectors from the origins of bodies a and b to the ball that closes group g."""
+    return (
+        arm(ws, model.l_a[g], model.l_point[2 * g]),
+        arm(ws, model.l_b[g], model.l_point[2 * g + 1]),
+    )
+
+
+@kernel
+def ball_at_rest(model, ws, g):
+    """Return the acceleration at u̇ = 0 of the ball on body b relative to that on body a."""
+    r_a, r_b = ball_arms(model, ws, g)
+    a, b = model.l_a[g] * L.ROW, model.l_b[g] * L.ROW
+    return sub3(rest_at(ws, b, r_b), rest_at(ws, a, r_a))
+
+
+@inline
+def rest_at(ws, row, r):
+    """Return the acceleration at u̇ = 0 of the point at r from a body's origin."""
+    om = get3(ws.row, row + L.W_OM)
+    return add3(
+        get3(ws.row, row + L.W_A0),
+        add3(cross(get3(ws.row, row + L.W_AL), r), cross(om, cross(om, r))),
+    )
+
+
+@inline
+def increment_at(ws, row, r):
+    """Return the increment of acceleration of the point at r from a body's origin."""
+    return add3(get3(ws.row, row + L.W_DB), cross(get3(ws.row, row + L.W_DA), r))
 
 
 @kernel
@@ -201,6 +259,12 @@ def increments(model, ws, out):
                 row = one.body * L.ROW
                 total += dot3(f, get3(ws.row, row + L.W_DB)) + dot3(n, get3(ws.row, row + L.W_DA))
             out[r] = total
+        elif model.l_kind[g] == L.Loop.BALL:
+            r_a, r_b = ball_arms(model, ws, g)
+            a, b = model.l_a[g] * L.ROW, model.l_b[g] * L.ROW
+            put3(ws.small, 0, sub3(increment_at(ws, b, r_b), increment_at(ws, a, r_a)))
+            for s in range(r, model.l_row[g + 1]):
+                out[s] = ws.small[model.l_part[s]]
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW

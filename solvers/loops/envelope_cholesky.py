@@ -10,6 +10,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.block3_factor import (
+    add_products_of_threes,
     divide_three,
     factor_three,
     square_of_three,
@@ -73,19 +74,16 @@ def add_shared(model, ws, k, m):
     for p in range(model.l_shared_at[block], model.l_shared_at[block + 1]):
         a, b = model.l_x[model.l_shared[2 * p]], model.l_x[model.l_shared[2 * p + 1]]
         i = model.l_body[model.l_shared[2 * p]]
-        for j in range(model.u_at[i + 1] - model.u_at[i]):
-            if rows == 3 and cols == 3:
-                for r in range(3):
-                    for c in range(3):
-                        ws.loop_g[at + 3 * r + c] += (
-                            ws.loop_z[a + 3 * j + r] * ws.loop_x[b + 3 * j + c]
-                        )
-            else:
-                for r in range(rows):
-                    for c in range(cols):
-                        ws.loop_g[at + r * cols + c] += (
-                            ws.loop_z[a + rows * j + r] * ws.loop_x[b + cols * j + c]
-                        )
+        speeds = model.u_at[i + 1] - model.u_at[i]
+        if rows == 3 and cols == 3:
+            add_products_of_threes(ws, at, a, b, 3 * speeds)
+            continue
+        for j in range(speeds):
+            for r in range(rows):
+                for c in range(cols):
+                    ws.loop_g[at + r * cols + c] += (
+                        ws.loop_z[a + rows * j + r] * ws.loop_x[b + cols * j + c]
+                    )
 
 
 @kernel
