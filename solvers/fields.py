@@ -78,6 +78,7 @@ MODEL_INTS = (
     Field("l_level", "nl", "2: the rows hold positions, 1: they hold speeds only"),
     Field("l_from", "nl", "weld, ball: entry of body a among the paths, or -1 for the ground"),
     Field("l_into", "nl", "weld, ball: entry of body b among the paths, or -1 for the ground"),
+    Field("l_axes", "nl", "weld, ball: the body in whose axes the rows stand, 0: ground axes"),
     Field("l_point", "2*nl", "ball: registers of its place on body a and on body b"),
     Field("l_row", "nl+1", "rows of group k are l_row[k]:l_row[k+1]"),
     Field("l_part", "nlr", "component of the weld's residual: 0-2 position, 3-5 rotation"),

@@ -19,6 +19,7 @@ from kinetree.models.compilation.loop_cutting import (
     loop_arrays,
     loop_counts,
     tree_of,
+    with_axes,
     with_twins,
 )
 from kinetree.models.compilation.loop_survey import find_ghosts, survey
@@ -155,6 +156,13 @@ def settled(
     if assembly fails.
     """
     found = survey(compiled)
+    turned = found and with_axes(builder.groups, builder.topology.parent, *found)
+    if turned:
+        held = parts["ints"]["u_held"].tolist()
+        arrays = loop_arrays(turned, builder.topology.parent, joints, held)
+        arrays |= builder.contacts.arrays(arrays["l_arm"])
+        again = survey(packed(builder, {**parts, "ints": parts["ints"] | arrays}, starts))
+        builder.groups, found = (builder.groups, found) if again is None else (turned, again)
     if found is not None:
         builder.groups, ranks = live_groups(builder.groups, *found)
         parts["ints"] |= loop_arrays(

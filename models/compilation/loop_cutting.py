@@ -187,6 +187,7 @@ class Group:
         tuple[int, int, int, int], ...
     ] = ()  # body, registers of a point and of the derivatives by its velocity and by the spin
     points: tuple[int, int] = (-1, -1)  # registers of a ball's places on bodies a and b
+    axes: int = 0  # body in whose axes the rows of a weld or a ball stand
 
     @property
     def rows(self) -> int:
@@ -281,6 +282,7 @@ def loop_arrays(
             "l_level",
             "l_from",
             "l_into",
+            "l_axes",
             "l_point",
             "l_body",
             "l_up",
@@ -320,6 +322,7 @@ def loop_arrays(
         c["l_from"].append(place.get(group.a, -1) if welded else -1)
         c["l_into"].append(place.get(group.b, -1) if welded else -1)
         c["l_point"] += group.points
+        c["l_axes"].append(group.axes)
         for body in group.bodies:
             c["l_body"].append(body)
             c["l_up"].append(place.get(parent[body - 1], -1))
@@ -368,6 +371,28 @@ def live_groups(
         kept.append(replace(group, parts=parts))
         kept_ranks.append(int(rank))
     return kept, np.array(kept_ranks, dtype=np.int64)
+
+
+def with_axes(
+    groups: list[Group], parent: Sequence[int], ranks: np.ndarray, live: np.ndarray
+) -> list[Group] | None:
+    """Return the groups with the rows of loops that hold some direction twice in the axes of the
+    nearest body that carries the whole loop, where those rows may vanish; None where none changes.
+    """
+    turned, row = [], 0
+    for group, rank in zip(groups, ranks, strict=True):
+        alive = int(np.sum(live[row : row + group.rows] > ZERO_ROW))
+        row += group.rows
+        axes = 0
+        if group.kind != L.Loop.COUPLING and rank < alive:
+            axes = carrier_of(parent, group.a, group.b)
+        turned.append(replace(group, axes=axes))
+    return turned if any(group.axes for group in turned) else None
+
+
+def carrier_of(parent: Sequence[int], a: int, b: int) -> int:
+    """Return the nearest body that carries bodies a and b, or is one of them; 0 is the ground."""
+    return max({0, *path_set(parent, a)} & {0, *path_set(parent, b)})
 
 
 def held_starts(

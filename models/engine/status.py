@@ -106,9 +106,11 @@ def open_loop(row: int, compiled: Compiled) -> str:
     if model_fields(compiled.ints, compiled.floats).l_kind[k] == Loop.COUPLING:
         return f"the coupling '{compiled.loops[k]}' cannot be satisfied"
     part = model_fields(compiled.ints, compiled.floats).l_part[row]
+    body = int(model_fields(compiled.ints, compiled.floats).l_axes[k])
+    axes = f"axes of '{(*compiled.bodies, *compiled.twins)[body - 1]}'" if body else "ground axes"
     direction = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")[part]
     return (
-        f"the loop at joint '{compiled.loops[k]}' stays open in {direction} (ground axes): "
+        f"the loop at joint '{compiled.loops[k]}' stays open in {direction} ({axes}): "
         "no position closes it; change dimensions or start values"
     )
 

@@ -38,8 +38,9 @@ def ball_reaction(instance: Instance, fields: Any, k: int) -> np.ndarray:
     rows = slice(fields.l_row[k], fields.l_row[k + 1])
     force = np.zeros(3)
     force[fields.l_part[rows]] = ws.loop_lam[rows]
-    child, register = fields.l_b[k], fields.l_point[2 * k + 1]
-    force = force @ ws.row.reshape(-1, L.ROW)[child, L.W_R : L.W_R + 9].reshape(3, 3)
+    axes, child, register = fields.l_axes[k], fields.l_b[k], fields.l_point[2 * k + 1]
+    turns = ws.row.reshape(-1, L.ROW)[:, L.W_R : L.W_R + 9].reshape(-1, 3, 3)
+    force = turns[axes] @ force @ turns[child]
     return np.concatenate([force, np.cross(ws.val[register : register + 3], force)])
 
 

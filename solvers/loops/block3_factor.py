@@ -28,16 +28,24 @@ def square_of_three(ws, at, first, columns):
 
 
 @kernel
-def add_products_of_threes(ws, at, a, b, count):
-    """Add Zᵀ X of two groups of three rows to the block at `at`, for `count` numbers of either."""
-    A, B, C = rows_of(ws, at)
-    for k in range(0, count, 3):
-        x = get3(ws.loop_x, b + k)
-        p, q, r = get3(ws.loop_z, a + k)
+def add_products_of_threes(ws, at, a, rows, b, cols, speeds):
+    """Add Zᵀ X of two groups of 3 or 6 rows to the block at `at`, three rows and columns at once."""
+    for i in range(0, rows, 3):
+        for j in range(0, cols, 3):
+            add_products(ws, at + i * cols + j, a + i, rows, b + j, cols, speeds)
+
+
+@kernel
+def add_products(ws, at, a, rows, b, cols, speeds):
+    """Add Zᵀ X of three rows and three columns to a part of a block with `cols` columns."""
+    A, B, C = get3(ws.loop_g, at), get3(ws.loop_g, at + cols), get3(ws.loop_g, at + 2 * cols)
+    for k in range(speeds):
+        x = get3(ws.loop_x, b + k * cols)
+        p, q, r = get3(ws.loop_z, a + k * rows)
         A, B, C = axpy3(p, x, A), axpy3(q, x, B), axpy3(r, x, C)
     put3(ws.loop_g, at, A)
-    put3(ws.loop_g, at + 3, B)
-    put3(ws.loop_g, at + 6, C)
+    put3(ws.loop_g, at + cols, B)
+    put3(ws.loop_g, at + 2 * cols, C)
 
 
 @inline

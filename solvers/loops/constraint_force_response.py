@@ -24,7 +24,7 @@ from kinetree.solvers.algebra.vectors import (
 from kinetree.solvers.engine.dec import accelerate_all
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.constraint_jacobian import free_blocks
-from kinetree.solvers.loops.constraint_residuals import arm_wrench, ball_arms
+from kinetree.solvers.loops.constraint_residuals import arm_wrench, ball_arms, vectors_of_rows
 from kinetree.solvers.views import arm_at
 
 
@@ -52,22 +52,20 @@ def place_multipliers(model, ws):
                 add_to3(ws.push, 6 * arm.body, scale(ws.loop_lam[r], f))
                 add_to3(ws.push, 6 * arm.body + 3, scale(ws.loop_lam[r], n))
         elif model.l_kind[g] == L.Loop.BALL:
-            push_at_ball(model, ws, g, r, model.l_row[g + 1])
+            push_at_ball(model, ws, g)
         else:
-            a = 6 * model.l_a[g]
-            b = 6 * model.l_b[g]
-            for s in range(r, model.l_row[g + 1]):
-                ws.push[b + model.l_part[s]] += ws.loop_lam[s]
-                ws.push[a + model.l_part[s]] -= ws.loop_lam[s]
+            f, n = vectors_of_rows(model, ws, g, ws.loop_lam)
+            a, b = 6 * model.l_a[g], 6 * model.l_b[g]
+            add_to3(ws.push, b, f)
+            add_to3(ws.push, b + 3, n)
+            add_to3(ws.push, a, neg3(f))
+            add_to3(ws.push, a + 3, neg3(n))
 
 
 @kernel
-def push_at_ball(model, ws, g, first, last):
-    """Add the force of a closing ball, rows first..last-1, to both of its bodies."""
-    put3(ws.small, 0, (0.0, 0.0, 0.0))
-    for s in range(first, last):
-        ws.small[model.l_part[s]] = ws.loop_lam[s]
-    f = get3(ws.small, 0)
+def push_at_ball(model, ws, g):
+    """Add the force of a closing ball to both of its bodies."""
+    f, _ = vectors_of_rows(model, ws, g, ws.loop_lam)
     r_a, r_b = ball_arms(model, ws, g)
     a, b = 6 * model.l_a[g], 6 * model.l_b[g]
     add_to3(ws.push, b, f)
@@ -139,6 +137,9 @@ def along(ws, at, own, rows):
     """Z λ of one speed."""
     if rows == 3:
         return dot3(get3(ws.loop_z, at), get3(ws.loop_lam, own))
+    if rows == 6:
+        half = dot3(get3(ws.loop_z, at), get3(ws.loop_lam, own))
+        return half + dot3(get3(ws.loop_z, at + 3), get3(ws.loop_lam, own + 3))
     total = 0.0
     for r in range(rows):
         total += ws.loop_z[at + r] * ws.loop_lam[own + r]

@@ -30,7 +30,7 @@ from kinetree.solvers.algebra.vectors import (
     transpose,
 )
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.constraint_residuals import arm_wrench, ball_arms
+from kinetree.solvers.loops.constraint_residuals import arm_wrench, axis_of_row, ball_arms
 from kinetree.solvers.loops.planar_loops import spread_in_plane
 from kinetree.solvers.views import arm_at
 
@@ -58,9 +58,10 @@ def spread_in_space(model, ws, g, metric):
     if model.l_kind[g] == L.Loop.WELD:
         for r in range(rows):
             part = model.l_part[model.l_row[g] + r]
-            ws.loop_w[36 * (last - 1) + 6 * r + part] = 1.0
+            one, k = axis_of_row(model, ws, g, part), 6 * r + part - part % 3
+            put3(ws.loop_w, 36 * (last - 1) + k, one)
             if model.l_from[g] >= 0:
-                ws.loop_w[36 * model.l_from[g] + 6 * r + part] -= 1.0
+                add_to3(ws.loop_w, 36 * model.l_from[g] + k, neg3(one))
     elif model.l_kind[g] == L.Loop.BALL:
         hang_at_ball(model, ws, g)
     for k in range(model.l_arm_at[g], model.l_arm_at[g + 1]):
@@ -68,10 +69,11 @@ def spread_in_space(model, ws, g, metric):
         f, n = arm_wrench(ws, arm)
         add_to3(ws.loop_w, 36 * arm.entry, f)
         add_to3(ws.loop_w, 36 * arm.entry + 3, n)
-    plain = rows == 3 and metric != L.WEIGHTS and model.l_kind[g] != L.Loop.COUPLING
+    plain = rows % 3 == 0 and metric != L.WEIGHTS and model.l_kind[g] != L.Loop.COUPLING
     for e in range(last - 1, first - 1, -1):
         if plain and model.joint[model.l_body[e]] != L.Joint.FREE:
-            spread_three(model, ws, g, e, metric)
+            for one in range(0, rows, 3):
+                spread_three(model, ws, g, e, one, rows, metric)
         else:
             spread_entry(model, ws, g, e, rows, metric)
 
@@ -81,8 +83,8 @@ def hang_at_ball(model, ws, g):
     """Set the unit forces of a closing ball on its two bodies."""
     r_a, r_b = ball_arms(model, ws, g)
     for s in range(model.l_row[g], model.l_row[g + 1]):
-        part, r = model.l_part[s], s - model.l_row[g]
-        f = (1.0 if part == 0 else 0.0, 1.0 if part == 1 else 0.0, 1.0 if part == 2 else 0.0)
+        r = s - model.l_row[g]
+        f = axis_of_row(model, ws, g, model.l_part[s])
         if model.l_into[g] >= 0:
             w = 36 * model.l_into[g] + 6 * r
             add_to3(ws.loop_w, w, f)
@@ -94,17 +96,19 @@ def hang_at_ball(model, ws, g):
 
 
 @kernel
-def spread_three(model, ws, g, e, metric):
-    """Compute three rows of one body on a loop path at once, as `spread_entry` does row by row."""
-    i = model.l_body[e]
+def spread_three(model, ws, g, e, one, rows, metric):
+    """Compute three rows from `one` on of one body on a loop path at once, as `spread_entry` does
+    row by row.
+    """
+    i, own, x = model.l_body[e], model.l_row[g] + one, model.l_x[e] + one
+    w, to = 36 * e + 6 * one, 36 * model.l_up[e] + 6 * one
     if model.joint[i] == L.Joint.SPHERICAL:
-        three_through_ball(model, ws, g, e, i, metric)
+        three_through_ball(model, ws, i, w, x, own, rows, metric)
     else:
-        three_through_columns(model, ws, g, e, i, metric)
+        three_through_columns(model, ws, i, w, x, own, rows, metric)
     up = model.l_up[e]
     if up >= 0:
         d = get3(ws.row, i * L.ROW + L.W_D)
-        w, to = 36 * e, 36 * up
         for r in range(3):
             f = get3(ws.loop_w, w + 6 * r)
             n = add3(get3(ws.loop_w, w + 6 * r + 3), cross(d, f))
@@ -113,19 +117,19 @@ def spread_three(model, ws, g, e, metric):
 
 
 @kernel
-def three_through_ball(model, ws, g, e, i, metric):
+def three_through_ball(model, ws, i, w, x, own, rows, metric):
     """Propagate three rows through a spherical joint: its speeds take the moments, no moment stays."""
-    w, x, at = 36 * e, model.l_x[e], i * L.ROW
+    at = i * L.ROW
     K = get6(ws.row, at + L.W_INV)
     H = get9(ws.row, at + L.W_H)
     a, b, c = get3(ws.loop_w, w + 3), get3(ws.loop_w, w + 9), get3(ws.loop_w, w + 15)
     p, q, s = sv(K, a), sv(K, b), sv(K, c)
     for k in range(3):
-        put3(ws.loop_x, x + 3 * k, (a[k], b[k], c[k]))
-        put3(ws.loop_z, x + 3 * k, (p[k], q[k], s[k]))
+        put3(ws.loop_x, x + rows * k, (a[k], b[k], c[k]))
+        put3(ws.loop_z, x + rows * k, (p[k], q[k], s[k]))
     if metric == L.MOTION:
         bias = get3(ws.col, model.u_at[i] * L.COLUMN + L.C_UN)
-        add_to3(ws.loop_r, model.l_row[g], (dot3(a, bias), dot3(b, bias), dot3(c, bias)))
+        add_to3(ws.loop_r, own, (dot3(a, bias), dot3(b, bias), dot3(c, bias)))
     put3(ws.loop_w, w, sub3(get3(ws.loop_w, w), mtv(H, p)))
     put3(ws.loop_w, w + 6, sub3(get3(ws.loop_w, w + 6), mtv(H, q)))
     put3(ws.loop_w, w + 12, sub3(get3(ws.loop_w, w + 12), mtv(H, s)))
@@ -134,15 +138,14 @@ def three_through_ball(model, ws, g, e, i, metric):
 
 
 @kernel
-def three_through_columns(model, ws, g, e, i, metric):
+def three_through_columns(model, ws, i, w, x_at, own, rows, metric):
     """Propagate three rows through the speeds of a joint, last speed first."""
-    w = 36 * e
     f, n = get3(ws.loop_w, w), get3(ws.loop_w, w + 3)
     h, m = get3(ws.loop_w, w + 6), get3(ws.loop_w, w + 9)
     k, o = get3(ws.loop_w, w + 12), get3(ws.loop_w, w + 15)
     turning = model.joint[i] == L.Joint.REVOLUTE or model.joint[i] == L.Joint.UNIVERSAL
     for j in range(model.u_at[i + 1] - 1, model.u_at[i] - 1, -1):
-        c, at = j * L.COLUMN, model.l_x[e] + 3 * (j - model.u_at[i])
+        c, at = j * L.COLUMN, x_at + rows * (j - model.u_at[i])
         a = get3(ws.col, c + L.C_A)
         x = (dot3(a, n), dot3(a, m), dot3(a, o))
         if not turning:
@@ -152,7 +155,7 @@ def three_through_columns(model, ws, g, e, i, metric):
         put3(ws.loop_x, at, x)
         put3(ws.loop_z, at, z)
         if metric == L.MOTION:
-            add_to3(ws.loop_r, model.l_row[g], scale(ws.col[c + L.C_G], x))
+            add_to3(ws.loop_r, own, scale(ws.col[c + L.C_G], x))
         uf, un = get3(ws.col, c + L.C_UF), get3(ws.col, c + L.C_UN)
         f, n = axpy3(-z[0], uf, f), axpy3(-z[0], un, n)
         h, m = axpy3(-z[1], uf, h), axpy3(-z[1], un, m)

@@ -1,7 +1,8 @@
 """Residuals of the constraint rows at position, velocity and acceleration level ([SC24] Psi = 0, C θ' = 0, C θ" + C' θ' = 0).
 
 A weld compares a twin with its original: difference of the origins and rotation vector of the relative attitude, then differences of twists and of
-accelerations, all in ground axes. A ball compares its places on two bodies. A coupling has its value, its rate and what its second derivative is at rest in registers; a coupling of speeds has
+accelerations, in ground axes, or in those of a body where rows vanish in them that do not in the ground's: out of the plane of a
+linkage on a moving body. A ball compares its places on two bodies. A coupling has its value, its rate and what its second derivative is at rest in registers; a coupling of speeds has
 no residual at position level.
 """
 
@@ -16,6 +17,8 @@ from kinetree.solvers.algebra.vectors import (
     get3,
     get9,
     mm,
+    mtv,
+    mv,
     put3,
     sub3,
     transpose,
@@ -43,11 +46,44 @@ def rotation_vector(R):
 
 @kernel
 def keep_rows(model, ws, g, linear, angular):
-    """Store the components of a weld's residual that have rows."""
+    """Store the components of a weld's residual, or of a ball's, that have rows."""
+    put_rows_of(model, ws, g, linear, angular, ws.loop_r)
+
+
+@kernel
+def put_rows_of(model, ws, g, linear, angular, out):
+    """Store two vectors in ground axes as the rows of a weld or a ball, in the axes of its rows."""
+    if model.l_axes[g] > 0:
+        R = get9(ws.row, model.l_axes[g] * L.ROW + L.W_R)
+        linear, angular = mtv(R, linear), mtv(R, angular)
     put3(ws.small, 0, linear)
     put3(ws.small, 3, angular)
     for r in range(model.l_row[g], model.l_row[g + 1]):
-        ws.loop_r[r] = ws.small[model.l_part[r]]
+        out[r] = ws.small[model.l_part[r]]
+
+
+@kernel
+def vectors_of_rows(model, ws, g, values):
+    """Return the two vectors in ground axes that numbers per row of a weld or a ball stand for."""
+    put3(ws.small, 0, NONE)
+    put3(ws.small, 3, NONE)
+    for r in range(model.l_row[g], model.l_row[g + 1]):
+        ws.small[model.l_part[r]] = values[r]
+    linear, angular = get3(ws.small, 0), get3(ws.small, 3)
+    if model.l_axes[g] > 0:
+        R = get9(ws.row, model.l_axes[g] * L.ROW + L.W_R)
+        linear, angular = mv(R, linear), mv(R, angular)
+    return linear, angular
+
+
+@kernel
+def axis_of_row(model, ws, g, part):
+    """Return the direction of component `part` of a weld or a ball, in ground axes."""
+    k = part % 3
+    if model.l_axes[g] > 0:
+        at = model.l_axes[g] * L.ROW + L.W_R + k
+        return (ws.row[at], ws.row[at + 3], ws.row[at + 6])
+    return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
 
 
 @kernel
@@ -262,16 +298,20 @@ def increments(model, ws, out):
         elif model.l_kind[g] == L.Loop.BALL:
             r_a, r_b = ball_arms(model, ws, g)
             a, b = model.l_a[g] * L.ROW, model.l_b[g] * L.ROW
-            put3(ws.small, 0, sub3(increment_at(ws, b, r_b), increment_at(ws, a, r_a)))
-            for s in range(r, model.l_row[g + 1]):
-                out[s] = ws.small[model.l_part[s]]
+            put_rows_of(
+                model, ws, g, sub3(increment_at(ws, b, r_b), increment_at(ws, a, r_a)), NONE, out
+            )
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
-            put3(ws.small, 0, sub3(get3(ws.row, b + L.W_DB), get3(ws.row, a + L.W_DB)))
-            put3(ws.small, 3, sub3(get3(ws.row, b + L.W_DA), get3(ws.row, a + L.W_DA)))
-            for s in range(r, model.l_row[g + 1]):
-                out[s] = ws.small[model.l_part[s]]
+            put_rows_of(
+                model,
+                ws,
+                g,
+                difference(ws, a + L.W_DB, b + L.W_DB),
+                difference(ws, a + L.W_DA, b + L.W_DA),
+                out,
+            )
 
 
 @kernel

@@ -10,6 +10,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.block3_factor import (
+    EVEN,
     add_products_of_threes,
     divide_three,
     factor_three,
@@ -57,6 +58,9 @@ def square(ws, at, first, columns, rows):
     """Lower half of a diagonal block."""
     for c in range(rows * rows):
         ws.loop_g[at + c] = 0.0
+    if rows % 3 == 0:
+        add_products_of_threes(ws, at, first, rows, first, rows, columns)
+        return
     for k in range(first, first + rows * columns, rows):
         for r in range(rows):
             for c in range(r + 1):
@@ -75,8 +79,8 @@ def add_shared(model, ws, k, m):
         a, b = model.l_x[model.l_shared[2 * p]], model.l_x[model.l_shared[2 * p + 1]]
         i = model.l_body[model.l_shared[2 * p]]
         speeds = model.u_at[i + 1] - model.u_at[i]
-        if rows == 3 and cols == 3:
-            add_products_of_threes(ws, at, a, b, 3 * speeds)
+        if rows % 3 == 0 and cols % 3 == 0:
+            add_products_of_threes(ws, at, a, rows, b, cols, speeds)
             continue
         for j in range(speeds):
             for r in range(rows):
@@ -199,7 +203,39 @@ def factor_group(model, ws, k, rows, at, limit):
             for r in range(3):
                 ws.loop_pivot[model.l_row[k] + r] = r
             return clear
+    elif rows == limit:
+        clear = factor_in_order(model, ws, k, rows, at)
+        if clear > 0.0:
+            return clear
     return factor_by_pivots(model, ws, k, rows, at, limit)
+
+
+@kernel
+def factor_in_order(model, ws, k, rows, at):
+    """Factor a diagonal block whose pivots are all clear in the order of its rows; return the
+    smallest relative pivot, or 0 if left unchanged.
+    """
+    S = ws.small
+    clear = 1.0
+    for r in range(rows):
+        for c in range(r):
+            x = ws.loop_g[at + r * rows + c]
+            for j in range(c):
+                x -= S[r * rows + j] * S[c * rows + j]
+            S[r * rows + c] = x * S[c * rows + c]
+        d, scale = ws.loop_g[at + r * rows + r], scale_of(model, ws, k, r)
+        for j in range(r):
+            d -= S[r * rows + j] * S[r * rows + j]
+        if not d > EVEN * scale:
+            return 0.0
+        clear = min(clear, d / scale)
+        S[r * rows + r] = 1.0 / math.sqrt(d)
+    for r in range(rows):
+        ws.loop_pivot[model.l_row[k] + r] = r
+        for c in range(r + 1):
+            ws.loop_g[at + r * rows + c] = S[r * rows + c]
+    ws.loop_found[k] = rows
+    return clear
 
 
 @kernel

@@ -16,7 +16,8 @@ def find_planes(model, ws):
     """ws.loop_plane of all groups: 1, 2, 3 for a plane across the ground's x, y, z, else 0."""
     for g in range(model.l_kind.size):
         ws.loop_plane[g] = 0.0
-        if model.l_kind[g] == L.Loop.WELD and model.l_row[g + 1] - model.l_row[g] == 3:
+        own_axes = model.l_kind[g] == L.Loop.WELD and model.l_axes[g] == 0
+        if own_axes and model.l_row[g + 1] - model.l_row[g] == 3:
             axis = model.l_part[model.l_row[g] + 2] - 3
             if axis >= 0 and parts_of_plane(model, g, axis) and stays_in_plane(model, ws, g, axis):
                 ws.loop_plane[g] = axis + 1.0
