@@ -31,6 +31,7 @@ from kinetree.solvers.layout import CURVE, Status
 
 ABSOLUTE = 1e-2  # the absolute tolerance that is not given, in units of the relative one
 Inputs = Mapping[str, float | Callable[[float], float] | Law] | Law
+Choose = Callable[[Run, int, float], None]  # given the rows done and the part of the run they are
 STEP_LIMIT = 1e6  # steps of the integrator in one output interval
 
 
@@ -152,8 +153,11 @@ def simulate(
     progress: Callable[[float], None] | None,
     attach: Callable[[Unit], object] | None = None,
     stream: Path | None = None,
+    choice: Choose | None = None,
 ) -> Result:
-    """Simulate from output to output and return the result; an interrupt keeps the rows computed."""
+    """Simulate from output to output and return the result; an interrupt keeps the rows computed.
+    `choice` may give the unit other code after any row.
+    """
     unit = make_unit(system, options.integrator, options.method)
     if attach is not None:
         attach(unit)
@@ -188,6 +192,8 @@ def simulate(
                 close_loop(run, feedback, float(times[k]))
                 result.record(run, k)
                 collect_events(run, result.events)
+                if choice is not None:
+                    choice(run, k, k / (times.size - 1))
                 if progress is not None:
                     progress(float(times[k]))
     except (KeyboardInterrupt, EvaluationError) as error:

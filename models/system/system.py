@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.points import Point
     from kinetree.models.analysis.preparation import Preparations
     from kinetree.models.result.result import Result
-    from kinetree.models.run.simulation import Inputs
+    from kinetree.models.run.simulation import Choose, Inputs
 
 
 class Workspaces(threading.local):
@@ -381,12 +381,14 @@ class System(Analyses, Choice, Closure, Traced):
         step_limit: float | None = None,
         progress: Callable[[float], None] | None = None,
         stream: str | Path | None = None,
+        choice: Choose | None = None,
     ) -> Result:
         """Return the result of a run from the start; missing settings come from [run].
 
         `inputs` are constants, functions of time or a Signal. Functions of (t, measurements), one for an input or one that
         returns a dictionary of all, are called at every output with what is measured there by name; what they give is held until the next output.
         `stream` is a Parquet file that takes the rows while the run goes on; memory then stays flat.
+        `choice` may replace the engine while the run goes on (`models.specialised.automatic.Choice().consider`).
         """
         from kinetree.models.run.simulation import Options, simulate
 
@@ -403,6 +405,5 @@ class System(Analyses, Choice, Closure, Traced):
             largest_step,
             step_limit,
         )
-        return simulate(
-            self, options, inputs or {}, progress, stream=None if stream is None else Path(stream)
-        )
+        path = None if stream is None else Path(stream)
+        return simulate(self, options, inputs or {}, progress, stream=path, choice=choice)

@@ -1,4 +1,5 @@
-"""Mechanisms in space whose loops close at points, as `lcaba` takes them: Cassie and a delta robot, whose rods hang between balls.
+"""Mechanisms in space whose loops close at points, as `constraintDynamics` and `lcaba` take them: Cassie, a delta robot, a Stewart platform, a
+double-wishbone axle and an excavator's linkage.
 
 A mechanism is drawn where its loops are closed: joints, centres of mass and points of closure by their places in ground axes, in which all bodies
 stand then. Ours and Pinocchio's model are made from the same drawing; accelerations of the moving mechanism are compared before anything is timed.
@@ -28,7 +29,7 @@ class Link(NamedTuple):
 
     name: str
     parent: str
-    kind: str  # free, revolute, spherical
+    kind: str  # free, revolute, prismatic, spherical
     at: np.ndarray
     axis: np.ndarray | None
     mass: float
@@ -183,7 +184,108 @@ def mass_of(link: ET.Element, R: np.ndarray, r: np.ndarray) -> tuple[float, np.n
     )
 
 
-DRAWINGS: dict[str, Callable[[], Drawing]] = {"delta": delta, "cassie": cassie}
+def bar(name: str, parent: str, kind: str, ends: Any, mass: float, radius: float, axis: Any = None):
+    """Return a round rod as a link whose joint is at its first end."""
+    start, end = np.array(ends, float)
+    along = None if axis is None else np.array(axis, float)
+    middle = (start + end) / 2
+    return Link(name, parent, kind, start, along, mass, middle, rod(mass, start, end, radius))
+
+
+def stewart() -> Drawing:
+    """Return six legs between balls, each a cylinder and a piston; the platform hangs on the first."""
+    links, closures = [], []
+    for k in range(6):
+        third, side = 2 * np.pi * (k // 2) / 3, 1.0 if k % 2 else -1.0
+        low, high = third + 0.9 * side, third + 0.25 * side
+        foot = 0.8 * np.array([np.cos(low), np.sin(low), 0.0])
+        head = 0.4 * np.array([np.cos(high), np.sin(high), 0.0]) + np.array([0.05, 0.02, 0.7])
+        along = (head - foot) / np.linalg.norm(head - foot)
+        middle = foot + 0.45 * (head - foot)
+        links.append(bar(f"cylinder{k}", "ground", "spherical", (foot, middle), 2.0, 0.04))
+        links.append(
+            bar(f"piston{k}", f"cylinder{k}", "prismatic", (middle, head), 1.0, 0.02, along)
+        )
+        if k == 0:
+            centre, disc = np.array([0.05, 0.02, 0.75]), np.diag([0.4, 0.45, 0.8])
+            links.append(Link("plate", "piston0", "spherical", head, None, 10.0, centre, disc))
+        else:
+            closures.append((f"piston{k}", "plate", head))
+    return Drawing(links, closures)
+
+
+def wishbones() -> Drawing:
+    """Return an axle with double wishbones, a steering rack and two wheels under a free chassis."""
+    frame, wheel = np.diag([40.0, 160.0, 180.0]), np.diag([0.6, 1.1, 0.6])
+    links = [Link("chassis", "ground", "free", np.zeros(3), None, 600.0, np.zeros(3), frame)]
+    rack = (np.array([-0.1, -0.35, 0.05]), np.array([-0.1, 0.35, 0.05]))
+    links.append(bar("rack", "chassis", "prismatic", rack, 4.0, 0.02, (0, 1, 0)))
+    closures = []
+    for side, s in (("left", 1.0), ("right", -1.0)):
+        low = np.array([[0.05, 0.35 * s, -0.1], [0.0, 0.75 * s, -0.12]])
+        top = np.array([[-0.02, 0.42 * s, 0.15], [-0.03, 0.7 * s, 0.17]])
+        tie = np.array([rack[1] * [1, s, 1], [-0.12, 0.72 * s, 0.04]])
+        hub = np.array([0.0, 0.8 * s, 0.03])
+        upright = np.diag([0.2, 0.15, 0.1])
+        links += [
+            bar(f"lower.{side}", "chassis", "revolute", low, 5.0, 0.03, (1, 0.02, 0.05)),
+            bar(f"upper.{side}", "chassis", "revolute", top, 3.0, 0.03, (1, -0.03, 0.1)),
+            Link(f"upright.{side}", f"lower.{side}", "spherical", low[1], None, 15.0, hub, upright),
+            Link(
+                f"wheel.{side}",
+                f"upright.{side}",
+                "revolute",
+                hub,
+                np.array([0.0, 1.0, 0.0]),
+                20.0,
+                hub,
+                wheel,
+            ),
+            bar(f"tie.{side}", "rack", "spherical", tie, 1.0, 0.02),
+        ]
+        closures.append((f"upper.{side}", f"upright.{side}", top[1]))
+        closures.append((f"tie.{side}", f"upright.{side}", tie[1]))
+    order = ["chassis", *(f"{part}.{side}" for side in ("left", "right") for part in WISHBONE)]
+    order += ["rack", "tie.left", "tie.right"]
+    found = {link.name: link for link in links}
+    return Drawing([found[name] for name in order], closures)
+
+
+WISHBONE = ("lower", "upright", "wheel", "upper")  # of a side, branch by branch
+
+
+def excavator() -> Drawing:
+    """Return house, boom, stick and bucket with its four-bar: numbers of lib:excavator, drawn with
+    the arm stretched.
+    """
+    y, z = np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
+    pin, tip = np.array([0.3, 0.0, 1.7]), np.array([4.9, 0.0, 4.9])
+    end = np.array([6.2, 0.0, 2.3])
+    along, across = (end - tip) / 2.9, np.array([2.6, 0.0, 1.3]) / 2.9
+    pivot = tip + 2.45 * along + 0.1 * across
+    knee, ear = pivot + 0.55 * across + 0.35 * along, end + 0.45 * across - 0.05 * along
+    house = np.diag([12e3, 30e3, 30e3])
+    middle = np.array([-1.2, 0.0, 1.9])
+    return Drawing(
+        [
+            Link("house", "ground", "revolute", np.array([0, 0, 1.0]), z, 12e3, middle, house),
+            bar("boom", "house", "revolute", (pin, tip), 1900.0, 0.2, y),
+            bar("stick", "boom", "revolute", (tip, end), 1000.0, 0.15, y),
+            bar("bucket", "stick", "revolute", (end, end + 1.4 * along), 1600.0, 0.4, y),
+            bar("rocker", "stick", "revolute", (pivot, knee), 60.0, 0.05, y),
+            bar("link", "rocker", "revolute", (knee, ear), 70.0, 0.05, y),
+        ],
+        [("link", "bucket", ear)],
+    )
+
+
+DRAWINGS: dict[str, Callable[[], Drawing]] = {
+    "delta": delta,
+    "cassie": cassie,
+    "stewart": stewart,
+    "wishbones": wishbones,
+    "excavator": excavator,
+}
 
 
 def ours(drawing: Drawing) -> System:
@@ -218,6 +320,11 @@ def ours(drawing: Drawing) -> System:
     ).compile()
 
 
+def unit(axis: np.ndarray) -> np.ndarray:
+    """Return an axis with length 1."""
+    return axis / np.linalg.norm(axis)
+
+
 def pinocchios(drawing: Drawing) -> tuple[Any, Any]:
     """Return the drawing as Pinocchio's model, and its loops."""
     import pinocchio as pin
@@ -229,7 +336,8 @@ def pinocchios(drawing: Drawing) -> tuple[Any, Any]:
         make = {
             "free": pin.JointModelFreeFlyer,
             "spherical": pin.JointModelSpherical,
-            "revolute": lambda axis=link.axis: pin.JointModelRevoluteUnaligned(axis),
+            "revolute": lambda axis=link.axis: pin.JointModelRevoluteUnaligned(unit(axis)),
+            "prismatic": lambda axis=link.axis: pin.JointModelPrismaticUnaligned(unit(axis)),
         }
         joint: Any = make[link.kind]()
         number[link.name] = model.addJoint(
@@ -259,6 +367,7 @@ NAMES = {  # of coordinates and of speeds, in Pinocchio's order; both tell veloc
     "free": (("x", "y", "z", "qx", "qy", "qz", "qw"), ("vx", "vy", "vz", "wx", "wy", "wz")),
     "spherical": (("qx", "qy", "qz", "qw"), ("wx", "wy", "wz")),
     "revolute": (("angle",), ("angle",)),
+    "prismatic": (("s",), ("s",)),
 }
 
 
@@ -270,8 +379,7 @@ def places(drawing: Drawing, system: System) -> tuple[list[int], list[int]]:
         q += [system.coordinates.index(f"{link.name}.joint.{name}") for name in coordinates]
         words = [f"{link.name}.joint.{name}" for name in speeds]
         u += [
-            system.speeds.index(f"der({word})" if link.kind == "revolute" else word)
-            for word in words
+            system.speeds.index(f"der({word})" if link.axis is not None else word) for word in words
         ]
     return q, u
 

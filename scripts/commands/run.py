@@ -96,11 +96,12 @@ def run(
         Path | None, typer.Option("--plot", help="Picture of the outputs: .png, .pdf or .svg.")
     ] = None,
     specialised: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--specialised", help="Use machine code specialised for this mechanism, compiled once."
+            "--specialised/--generic",
+            help="Use machine code specialised for this mechanism, or never; left out: where a long run pays for compiling it.",
         ),
-    ] = False,
+    ] = None,
     plots: Annotated[
         Path | None,
         typer.Option("--plots", help="Folder for the sets of [report.plots], NAME.png each."),
@@ -125,6 +126,7 @@ def run(
     """Simulate a mechanism; print a summary, write tables and plots."""
     from kinetree.models import load
     from kinetree.models.description.schema import METHODS
+    from kinetree.models.specialised.automatic import Choice
     from kinetree.scripts.reports import stage_report
 
     options: dict[str, Any] = {
@@ -175,6 +177,9 @@ def run(
     for warning in system.warnings:
         typer.echo(f"warning: {warning}", err=True)
     fast = system.specialise() if specialised else None
+    chosen = Choice() if specialised is None else None
+    if chosen is not None:
+        options["choice"] = chosen.consider
     try:
         with progress(system.name, end_of(system, stop_time), quiet or json) as told:
             result = (fast or system).simulate(
@@ -194,13 +199,18 @@ def run(
     if tables:
         written.append(stage_report.write_tables(tables, made, system.name))
     if json:
-        show_json(told_of(system, result, written, made))
+        engine = (
+            said_of(fast.motions) if fast else chosen.why if chosen else "the engine: asked for"
+        )
+        show_json({**told_of(system, result, written, made), "engine": engine})
     elif not quiet:
         show(
             system, result, written, made, () if wanted in (None, "all") else result.select(wanted)
         )
         if fast is not None:
             typer.echo(said_of(fast.motions))
+        elif chosen is not None and chosen.motions:
+            typer.echo(chosen.why)
     if result.interrupted:
         raise Exit(130)
     return None

@@ -1,9 +1,9 @@
 """Residuals of the constraint rows at position, velocity and acceleration level ([SC24] Psi = 0, C θ' = 0, C θ" + C' θ' = 0).
 
 A weld compares a twin with its original: difference of the origins and rotation vector of the relative attitude, then differences of twists and of
-accelerations, in ground axes, or in those of a body where rows vanish in them that do not in the ground's: out of the plane of a
-linkage on a moving body. A ball compares its places on two bodies. A coupling has its value, its rate and what its second derivative is at rest in registers; a coupling of speeds has
-no residual at position level.
+accelerations. A ball compares its places on two bodies. Both do so in ground axes, or in those of the body that carries the loop where rows vanish in
+them that do not in the ground's: those out of the plane of a linkage on a moving body. A coupling has its value, its rate and what its second
+derivative is at rest in registers; a coupling of speeds has no residual at position level.
 """
 
 import math

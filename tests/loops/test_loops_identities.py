@@ -26,6 +26,8 @@ def with_cuts(name: str, *cuts: str) -> dict[str, Any]:
         joint.pop("cut", None)
     for cut in cuts:
         d["joints"][cut]["cut"] = True
+    if "ball" in d["joints"]:  # a closing ball whose coordinates nothing reads has none
+        d["outputs"]["turning"] = {"value": "ball.wx"}
     return d
 
 

@@ -1,0 +1,98 @@
+"""The choice between the engine and straight-line code of one mechanism, made while a run goes on.
+
+The steps that a run will take are not known before; those of its first part foretell the rest. Straight-line code is traced and compiled where what
+it saves on them is a multiple of what it costs. Only counts decide, with prices measured once, so that equal runs choose equally: the last bits of a
+run do not depend on the load of a machine. What was chosen and why stands in `why`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinetree.solvers.model_records import HEADER
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.compiled import Compiled
+    from kinetree.models.run.unit import Run, Unit
+    from kinetree.models.specialised.specialised_rates import Motion
+
+TIME, ENERGY = 1, 4  # phases of the expressions: those between are evaluated every time
+
+# seconds, measured over the mechanisms of the library on one processor (`kinetree bench trace`): others are faster or slower at both alike
+ENGINE = 60e-9, 80e-9, 4e-9, 20e-9  # of an evaluation: body, constraint row, instruction, sensor
+PER_OPERATION = 0.12e-9  # of an evaluation by straight-line code
+OPERATIONS = 160.0, 100.0, 7.0, 10.0  # of straight-line code for the same things
+BEGIN, MAKE = 0.15, 90e-6  # to import what compiles; to trace and compile an operation
+EVALUATIONS = 4  # per step, in the mean over the methods
+WORTH = 2.0  # times what making the code costs that it must save
+JUDGED = 0.02, 2  # part of a run, and rows, after which the rest is foretold
+
+
+class Choice:
+    """Straight-line code for the rest of a run, where it pays."""
+
+    def __init__(self, worth: float = WORTH) -> None:
+        self.worth = worth
+        self.why = "the engine: the run was over before anything was worth a choice"
+        self.motions: list[Motion | str] = []
+        self._open = True
+
+    def consider(self, run: Run, rows: int, done: float) -> None:
+        """Decide once, after `rows` rows and a part `done` of the run."""
+        if not self._open or done < JUDGED[0] or rows < JUDGED[1]:
+            return
+        self._open = False
+        unit, steps = run.unit, run.head.steps
+        saved, price = gain(unit), cost(unit)
+        left = EVALUATIONS * steps * (1.0 - done) / done
+        told = f"{left:.2g} evaluations to come, {1e6 * saved:.2g} µs saved on each, code made in {price:.2g} s"
+        if not saved * left > self.worth * price:
+            self.why = f"the engine: {told}"
+            return
+        self.motions = made_for(unit)
+        why = [each for each in self.motions if isinstance(each, str)]
+        made = len(self.motions) - len(why)
+        self.why = f"straight-line code for {made} of {len(self.motions)} structures: {told}"
+        if not made:
+            self.why = f"the engine: {why[0]}"
+
+
+def made_for(unit: Unit) -> list[Motion | str]:
+    """Connect a unit with straight-line code; return that of every structure, or why it has none."""
+    # a run that needs none of it starts without importing what traces and compiles
+    from kinetree.models.specialised.specialised_rates import attach, machine_of, motions
+
+    found = motions(unit)
+    attach(unit, found, machine_of(found))
+    return found
+
+
+def size(compiled: Compiled) -> tuple[int, int, int, int]:
+    """Return bodies, constraint rows, instructions and sensors of an evaluation of a structure."""
+    counts, header = compiled.counts, HEADER.of(compiled.ints)
+    phases = compiled.ints[HEADER.at("phase") :]
+    instructions = int(phases[ENERGY] - phases[TIME])
+    return int(counts["N"]), int(counts["nlr"]), instructions, int(header.idle_sensors)
+
+
+def engine_time(compiled: Compiled) -> float:
+    """Return about how many seconds the engine takes for an evaluation of a structure."""
+    return sum(each * part for each, part in zip(ENGINE, size(compiled), strict=True))
+
+
+def operations(compiled: Compiled) -> float:
+    """Return about how many operations the straight-line code of a structure has."""
+    return sum(each * part for each, part in zip(OPERATIONS, size(compiled), strict=True))
+
+
+def gain(unit: Unit) -> float:
+    """Return seconds that straight-line code saves on an evaluation, of the first structure."""
+    first = unit.compiled[0]
+    if unit.method not in ("auto", "DEC") or unit.description.reduced:
+        return 0.0
+    return max(0.0, engine_time(first) - PER_OPERATION * operations(first))
+
+
+def cost(unit: Unit) -> float:
+    """Return seconds to trace and compile all structures of a unit."""
+    return BEGIN + MAKE * sum(map(operations, unit.compiled))

@@ -1,0 +1,166 @@
+"""Closing balls whose coordinates nothing reads, and linkages on moving bodies: the same motion and forces by fewer rows."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from test_loops_hosts import Host
+from test_loops_identities import described, floating_four_bar
+
+from kinetree.models import load
+from kinetree.models.run.retuned import retuned
+from kinetree.models.run.status import EvaluationError
+
+
+def bar_on_two_balls(**ball: Any) -> dict[str, Any]:
+    """A bar that hangs between a crank and a slider on a moving base, closed by a ball off both origins."""
+    body = {"mass": 1.0, "com": [0.3, 0.02, 0.01], "inertia": [0.01, 0.05, 0.04, 0, 0, 0]}
+    return {
+        "format": "kinetree/1",
+        "gravity": [0, 0, -9.81],
+        "parameters": {"reach": {"value": 0.5, "tunable": True}},
+        "bodies": {"base": body, "crank": body, "bar": body, "slider": body},
+        "joints": {
+            "tilt": {
+                "child": "base",
+                "type": "revolute",
+                "axis": "y",
+                "start": [0.1],
+                "speed": [0.4],
+            },
+            "pin": {"parent": "base", "child": "crank", "type": "revolute", "start": [0.3]},
+            "first": {
+                "parent": "crank",
+                "child": "bar",
+                "type": "universal",
+                "at": ["reach", 0, 0],
+            },
+            "slide": {"parent": "base", "child": "slider", "type": "prismatic", "axis": "x"},
+            "last": {
+                "parent": "bar",
+                "child": "slider",
+                "type": "spherical",
+                "at": [0.6, 0, 0.02],
+                "child_at": [-0.1, "0.1*reach", 0.05],
+                "cut": True,
+                **ball,
+            },
+        },
+    }
+
+
+def both(d: dict[str, Any]) -> tuple[Any, Any]:
+    """The mechanism as it is, and with an output that reads a closing ball."""
+    ball = next(name for name, joint in d["joints"].items() if joint.get("type") == "spherical")
+    return (
+        load(d).compile(),
+        load({**d, "outputs": {"turning": {"value": f"{ball}.wx"}}}).compile(),
+    )
+
+
+def slider_crank() -> dict[str, Any]:
+    return {
+        key: value for key, value in described("slider_crank_spatial").items() if key != "outputs"
+    }
+
+
+@pytest.mark.parametrize("d", [slider_crank(), bar_on_two_balls()], ids=["ground", "moving base"])
+def test_closing_ball_without_coordinates(d: dict[str, Any]):
+    """Freedoms, accelerations, constraint forces and reactions of all joints are those of the ball with its coordinates."""
+    few, all_of_it = both(d)
+    assert few.n == all_of_it.n - 3 and few.freedoms == all_of_it.freedoms
+    q, u = all_of_it.start()
+    u = all_of_it.project(0.0, q, u + 0.5)[1]
+    values = dict(zip((*all_of_it.coordinates, *all_of_it.speeds), (*q, *u), strict=True))
+    state = (
+        np.array([values[key] for key in few.coordinates]),
+        np.array([values[key] for key in few.speeds]),
+    )
+    assert few.constraint_residual(0.0, *state) < 1e-11
+    wanted = dict(zip(all_of_it.speeds, all_of_it.accelerations(0.0, q, u), strict=True))
+    found = few.accelerations(0.0, *state)
+    assert found == pytest.approx([wanted[key] for key in few.speeds], rel=1e-9, abs=1e-9)
+    reactions = all_of_it.joint_reactions(0.0, q, u)
+    here = few.joint_reactions(0.0, *state)
+    assert here.keys() == reactions.keys()
+    for joint, wrench in here.items():
+        assert wrench == pytest.approx(reactions[joint], abs=1e-9), joint
+
+
+def test_motion_of_a_closing_ball():
+    """The run of fewer coordinates is that of all: 1e-7 after a second, at tolerances of 1e-10."""
+    few, all_of_it = (
+        system.simulate(stop_time=1.0, output_step=0.5, tolerance=1e-10)
+        for system in both(bar_on_two_balls())
+    )
+    for name in few.names:
+        assert few[name] == pytest.approx(all_of_it[name], abs=1e-7), name
+
+
+def test_closing_ball_moves_with_a_parameter():
+    """The place of a closing ball follows a parameter that is set after compilation."""
+    d = bar_on_two_balls()
+    later = retuned(load(d).compile(), {"reach": 0.55})
+    d["parameters"]["reach"]["value"] = 0.55
+    q, u = (fresh := load(d).compile()).start()
+    assert later.accelerations(0.0, q, u) == pytest.approx(
+        fresh.accelerations(0.0, q, u), rel=1e-12
+    )
+
+
+def test_closing_ball_at_rigidly_attached_bodies():
+    """A ball at a bracket that is merged with its carrier closes at the bracket's place."""
+    d = bar_on_two_balls()
+    rigid = {"type": "rigid", "at": [0.1, 0.2, 0.0], "frame": [{"rotate": "z", "by": 0.4}]}
+    d["bodies"]["bracket"] = {"mass": 0.0, "inertia": [0, 0, 0, 0, 0, 0]}
+    d["joints"]["bolts"] = {"parent": "slider", "child": "bracket", **rigid}
+    d["joints"]["last"]["child"] = "bracket"
+    apart = load({**d, "run": {"merge": False}}).compile()
+    merged = load(d).compile()
+    q, u = apart.start()
+    assert merged.start()[0] == pytest.approx(q, abs=1e-10)
+    assert merged.compiled.running.counts["N"] == apart.compiled.running.counts["N"] - 1
+    ends = [
+        each.simulate(stop_time=0.3, tolerance=1e-10, output_step=0.3) for each in (merged, apart)
+    ]
+    for name in ends[0].names:
+        assert ends[0][name] == pytest.approx(ends[1][name], abs=1e-8), name
+
+
+@pytest.mark.parametrize("given", [{"start": [1, 0, 0, 0]}, {"coordinates": ["a", "b", "c", "d"]}])
+def test_closing_ball_keeps_what_is_given(given: dict[str, Any]):
+    """A ball whose start or coordinates the description names keeps its coordinates."""
+    assert load(bar_on_two_balls(**given)).compile().n == 8
+
+
+def test_closing_ball_out_of_reach():
+    """What cannot be closed is refused with the joint's name."""
+    d = bar_on_two_balls(at=[0.6, 0, 5.0])
+    with pytest.raises(EvaluationError, match="last"):
+        load(d).compile().start()
+
+
+def test_host_keeps_a_ball_closed():
+    """A ball opened by 1e-4 closes under model exchange, as any loop does."""
+    host = Host(bar_on_two_balls())
+    y = host.start.copy()
+    y[1] += 1e-4
+    before = host.gap(0.0, y)
+    found = solve_ivp(host, (0.0, 1.0), y, method="RK45", rtol=1e-9, atol=1e-11)
+    assert before > 1e-5 and host.gap(1.0, found.y[:, -1]) < 1e-2 * before
+
+
+def test_linkage_on_a_moving_body_has_the_rows_of_its_plane():
+    """A four-bar on a free body: three rows, those out of its plane vanish in the axes of that body."""
+    system = load(floating_four_bar()).compile()
+    assert system.freedoms == 7
+    q, u = system.start()
+    assert system._fast.ws.loop_r.size == 3
+    result = system.simulate(stop_time=1.0, output_step=0.25, tolerance=1e-10)
+    last = [
+        np.array([result[name][-1] for name in names])
+        for names in (system.coordinates, system.speeds)
+    ]
+    assert system.constraint_residual(1.0, *last) < 1e-9
+    assert set(system.redundant) == {"pin: z", "pin: rotation x", "pin: rotation y"}

@@ -1,0 +1,54 @@
+"""The choice between engine and straight-line code while a run goes on."""
+
+import numpy as np
+import pytest
+
+from kinetree.models import load
+from kinetree.models.specialised.automatic import Choice, engine_time, operations
+
+
+def chosen(worth: float, model: str = "lib:five-link", **how: float):
+    choice = Choice(worth)
+    result = (
+        load(model)
+        .compile()
+        .simulate(stop_time=0.5, output_step=0.01, choice=choice.consider, **how)
+    )
+    return choice, result
+
+
+def test_short_run_stays_with_the_engine():
+    """A run of milliseconds compiles nothing, and says what was weighed."""
+    choice, result = chosen(2.0)
+    assert not choice.motions and choice.why.startswith("the engine: ")
+    plain = load("lib:five-link").compile().simulate(stop_time=0.5, output_step=0.01)
+    for name in plain.names:
+        assert np.array_equal(plain[name], result[name], equal_nan=True)
+
+
+@pytest.mark.parametrize("how", [{}, {"integrator": "rk4", "step": 1e-3}, {"integrator": "radau"}])
+def test_code_that_takes_over_goes_on_with_the_same_motion(how):
+    """Where it is worth it the rest of the run is straight-line code's: equal to rounding, equal twice."""
+    choice, result = chosen(0.0, **how)
+    assert choice.why.startswith("straight-line code for 1 of 1")
+    plain = load("lib:five-link").compile().simulate(stop_time=0.5, output_step=0.01, **how)
+    again = chosen(0.0, **how)[1]
+    for name in load("lib:five-link").compile().coordinates:
+        assert result[name] == pytest.approx(plain[name], rel=1e-9, abs=1e-9)
+        assert np.array_equal(result[name], again[name])
+
+
+def test_mechanism_without_straight_line_code_keeps_the_engine():
+    """Contacts are switched by the engine; the reason is told."""
+    choice, _ = chosen(0.0, "lib:rocking-block")
+    assert choice.why.startswith("the engine: contacts")
+
+
+def test_prices_follow_the_size_of_a_mechanism():
+    """Estimates grow with the mechanism and stay within a factor of two of what is traced."""
+    sizes = []
+    for model in ("lib:regulator", "lib:puma560", "lib:excavator"):
+        system = load(model).compile()
+        sizes.append((operations(system.compiled.running), engine_time(system.compiled.running)))
+        assert 0.5 < sizes[-1][0] / system.trace().operations < 2.0
+    assert sizes == sorted(sizes)
