@@ -247,7 +247,8 @@ def without_work(description: Description, locked: frozenset[str]) -> Descriptio
 def acts_on_all_of(force: ForceTable, coordinates: Collection[str]) -> bool:
     """Return whether a force acts along the given coordinates and no others."""
     named = [name for _, name in force.coordinates()]
-    return bool(named) and not hasattr(force, "between") and set(named) <= set(coordinates)
+    between = "between" in type(force).model_fields
+    return bool(named) and not between and set(named) <= set(coordinates)
 
 
 def grounded(joints: Mapping[str, JointSpec]) -> set[str]:

@@ -6,7 +6,7 @@ Sign rules: a line force is positive when it pushes its two points apart; a coor
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -34,15 +34,21 @@ class ForceTable(Named):
 
     def bodies(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Return the bodies that the force acts on, with their keys."""
-        if (body := getattr(self, "body", None)) is not None:
+        if (body := self._given("body")) is not None:
             yield ("body",), body
-        for k, point in enumerate(getattr(self, "between", ())):
+        for k, point in enumerate(self._given("between") or ()):
             yield ("between", k, "body"), point.body
 
     def coordinates(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Return the coordinates that the force acts along, with their keys."""
-        if (coordinate := getattr(self, "coordinate", None)) is not None:
+        if (coordinate := self._given("coordinate")) is not None:
             yield ("coordinate",), coordinate
+
+    def _given(self, key: str) -> Any:
+        """Return the value of a key, None where the kind has no such key: looked up without the
+        exception of a missing attribute, as every stage asks all forces.
+        """
+        return self.__dict__.get(key)
 
 
 class Elastic(ForceTable):
