@@ -23,6 +23,7 @@ import typer
 from kinetree.models import load
 from kinetree.models.run.simulation import Options, set_options
 from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.system.system import System
 from kinetree.scripts.bench import fmu_step_instructions
 from kinetree.scripts.bench.bytecode_counts import bytecodes
 from kinetree.scripts.terminal.error_messages import BadInput
@@ -58,9 +59,13 @@ class Case:
     count: int
 
 
-def evaluations(name: str, model: str, **settings: float) -> Case:
+def evaluations(name: str, model: str | dict[str, Any], **settings: float) -> Case:
     """Return accelerations at the start."""
-    system = load(model, **settings).compile()
+    return evaluations_of(name, load(model, **settings).compile())
+
+
+def evaluations_of(name: str, system: System) -> Case:
+    """Return accelerations of a system at the start."""
     system._fast.set_state(*system.start())
     return Case(
         name,

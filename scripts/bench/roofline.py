@@ -1,8 +1,10 @@
-"""Operations, bytes and processor utilisation of a tree, a loop mechanism and an FMU step.
+"""Operations, bytes and processor utilisation of a tree, loops in the plane and in space, a beam and an FMU step.
 
 `valgrind --tool=lackey` counts arithmetic on floats, loads and stores of the engine for AVX2, as the difference of a long and a short call in a bare
 Python; callgrind tells the functions. The same engine is timed, and beside it, in the same run, loops that do nothing but independent
-multiply-adds on single numbers, or nothing but reading a small array: their rates are the roof.
+multiply-adds on single numbers, or nothing but reading a small array: their rates are the roof. The longest chain of operations that wait for each
+other is that of the traced formulas, and a loop in which every operation waits tells what one takes: no processor evaluates them sooner. What is
+nearest to its bound is named as the bottleneck.
 """
 
 import ctypes
@@ -21,17 +23,23 @@ import numpy as np
 import typer
 from numba import njit
 
+from kinetree.models import load
+from kinetree.models.system.system import System
+from kinetree.models.trace.live_nodes import arguments
+from kinetree.models.trace.operations import FREE
+from kinetree.scripts.bench.flexible_cases import uniform
 from kinetree.scripts.bench.instructions import (
     HOST,
     NAMED,
     Case,
     count,
     counted_level,
-    evaluations,
+    evaluations_of,
     library,
     require_valgrind,
     steps,
 )
+from kinetree.scripts.bench.loops_spatial import ours, stewart
 from kinetree.scripts.bench.robots import machine
 from kinetree.solvers.library.processor_levels import suffix_of
 
@@ -52,6 +60,8 @@ WIDTHS = {
 FLOATS = {"F64": 1, "V128": 2, "V256": 4}  # numbers that one operation works on
 ROWS = re.compile(r"(I\d+|F\d+|D\d+|V\d+)\s+([\d,]+)\s+([\d,]+)\s+([\d,]+)")
 FLOPS, READS = 16 * 4096, 8 * 1024
+# how long a result is waited for, in units of an addition's or a product's four cycles
+WAITS = {"/": 3.5, "sqrt": 4.5, "sin": 12.0, "cos": 12.0, "select": 0.5}
 
 
 @njit(fastmath={"contract"})
@@ -70,6 +80,15 @@ def multiply_adds(x, count):
         g = g * x + 0.7
         h = h * x + 0.8
     return a + b + c + d + e + f + g + h
+
+
+@njit
+def waiting(x, count):
+    """Return a number after 2 operations a round, each of which needs the one before."""
+    a = 0.1
+    for _ in range(count):
+        a = a * x + 0.1
+    return a
 
 
 @njit
@@ -103,11 +122,28 @@ def fastest(call: Callable[[], object]) -> float:
 def roofs() -> dict[str, float]:
     """Return operations and loads per second on single numbers."""
     values = np.ones(2048)
-    multiply_adds(0.9, 1), reads(values, 1)
+    multiply_adds(0.9, 1), reads(values, 1), waiting(0.9, 1)
     return {
         "flops": FLOPS / fastest(lambda: multiply_adds(0.9, FLOPS // 16)),
         "loads": READS / fastest(lambda: reads(values, READS // 8)),
+        "latency": fastest(lambda: waiting(0.9, READS // 2)) / READS,
     }
+
+
+def longest_chain(system: System) -> float | None:
+    """Return the longest chain of operations of the accelerations that wait for each other, in
+    units of an addition; None where they cannot be traced.
+    """
+    try:
+        trace = system.trace()
+    except ValueError:
+        return None
+    depth: dict[int, float] = {}
+    for i in trace.live:
+        node = trace.tape.nodes[i]
+        own = 0.0 if node[0] in FREE else WAITS.get(node[0], 1.0)
+        depth[i] = own + max((depth[each] for each in arguments(node)), default=0.0)
+    return max((depth[i] for i in trace.results), default=0.0)
 
 
 def counts(case: Case, engine: Path, size: int) -> dict[str, float]:
@@ -166,49 +202,74 @@ def seconds(case: Case, engine: Path) -> float:
     return min(call() for _ in range(ROUNDS)) / case.count
 
 
-def measure(case: Case, engine: Path, roof: dict[str, float]) -> dict[str, Any]:
-    """Return one row per evaluation or step."""
+def bottleneck(shares: dict[str, float]) -> str:
+    """Return what is nearest to its bound."""
+    return max(shares, key=shares.__getitem__)
+
+
+def measure(
+    case: Case, engine: Path, roof: dict[str, float], chain: float | None = None
+) -> dict[str, Any]:
+    """Return one row per evaluation or step; `chain` is the longest chain of operations that wait."""
     long, short = (counts(case, engine, size) for size in (LONG, SHORT))
     each = {name: (long[name] - short[name]) / (LONG - SHORT) for name in long}
     by_function = count(case, engine)
     took = seconds(case, engine)
     total = by_function.pop("total")
     most = sorted(by_function, key=lambda name: -by_function[name])[:NAMED]
+    shares = {
+        "operations": each["flops"] / took / roof["flops"],
+        "loads": each["loads"] / took / roof["loads"],
+        "waiting": (chain or 0.0) * roof["latency"] / took,
+    }
     return {
         "case": case.name, "us": 1e6 * took, "instructions": total, **each,
-        "flops_share": each["flops"] / took / roof["flops"], "loads_share": each["loads"] / took / roof["loads"],
+        "shares": shares, "chain": chain, "bottleneck": bottleneck(shares),
         "functions": {name: by_function[name] / total for name in most},
     }  # fmt: skip
 
 
-def cases() -> list[Case]:
-    return [
-        evaluations("tree: 6 revolute bodies", "lib:chain6"),
-        evaluations("loops: 10 four-bars", "lib:n_four_bar", n=10),
-        steps("FMU step: boom, 1 ms, rk4", "lib:boom", "rk4", 1e-3),
-    ]
+def cases() -> list[tuple[Case, System | None, int]]:
+    """Return what is measured, the system whose formulas are traced, and how often a step evaluates
+    them.
+    """
+    systems = {
+        "tree: 6 revolute bodies": load("lib:chain6").compile(),
+        "loops in space: Stewart platform": ours(stewart()),
+        "loops: 10 four-bars": load("lib:n_four_bar", n=10).compile(),
+        "flexible body: beam of 8 pieces": load(uniform(segments=8)).compile(),
+    }
+    found = [(evaluations_of(name, each), each, 1) for name, each in systems.items()]
+    step = steps("FMU step: boom, 1 ms, rk4", "lib:boom", "rk4", 1e-3)
+    return [*found, (step, load("lib:boom").compile(), 4)]
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """Roofs, then the three."""
+    """Roofs, then all cases."""
     require_valgrind("bench roofline")
     engine, roof = library(), roofs()
     typer.echo(
-        f"{machine()}; multiply-adds on single numbers {1e-9 * roof['flops']:.1f} GFlop/s, loads of single numbers {1e-9 * roof['loads']:.1f} G/s\n"
+        f"{machine()}; multiply-adds on single numbers {1e-9 * roof['flops']:.1f} GFlop/s, loads of single numbers {1e-9 * roof['loads']:.1f} G/s, "
+        f"{1e9 * roof['latency']:.2f} ns for an operation that waits\n"
     )
     typer.echo(
-        "| case | µs | instructions | operations | loads | stores | kB | operations of the roof | loads of the roof | functions |"
+        "| case | µs | instructions | operations | loads | stores | kB | operations of the roof | loads of the roof "
+        "| chain | chain of the time | bottleneck | functions |"
     )
-    typer.echo("|---|---|---|---|---|---|---|---|---|---|")
+    typer.echo("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     found = []
-    for case in cases()[: 2 if quick else None]:
-        found.append(row := measure(case, engine, roof))
+    for case, system, evaluated in cases()[: 2 if quick else None]:
+        chain = None if system is None else longest_chain(system)
+        chain = None if chain is None else evaluated * chain
+        found.append(row := measure(case, engine, roof, chain))
         cells = [
             f"{row['us']:.2f}",
             *(f"{row[name]:.0f}" for name in ("instructions", "flops", "loads", "stores")),
             f"{1e-3 * row['bytes']:.1f}",
         ]
-        shares = [f"{100 * row[name]:.0f} %" for name in ("flops_share", "loads_share")]
+        shares = [f"{100 * row['shares'][name]:.0f} %" for name in ("operations", "loads")]
+        waits = f"{100 * row['shares']['waiting']:.0f} %" if chain else "–"
+        shares += [f"{chain:.0f}" if chain else "–", waits, row["bottleneck"]]
         names = ", ".join(f"{name} {100 * share:.0f} %" for name, share in row["functions"].items())
         typer.echo(f"| {case.name} | {' | '.join(cells + shares)} | {names} |")
     if json_path:

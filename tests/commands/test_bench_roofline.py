@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from kinetree.models import load
 from kinetree.scripts.bench import instructions, roofline
 from kinetree.scripts.cosim import benchmarks, oscillator
 from kinetree.scripts.terminal.error_messages import BadInput
@@ -47,12 +48,21 @@ def test_operations_loads_and_bytes_are_read(monkeypatch: pytest.MonkeyPatch, tm
         roofline, "count", lambda case, engine: {"total": 50.0, "motion": 30.0, "place": 20.0}
     )
     monkeypatch.setattr(roofline, "seconds", lambda case, engine: 1e-6)
-    row = roofline.measure(case, tmp_path, {"flops": 6e6, "loads": 16e6})
+    roof = {"flops": 6e6, "loads": 16e6, "latency": 1e-9}
+    row = roofline.measure(case, tmp_path, roof, 700.0)
     assert (row["flops"], row["loads"]) == (3.0, 8.0) and row["functions"] == {
         "motion": 0.6,
         "place": 0.4,
     }
-    assert row["flops_share"] == pytest.approx(0.5) and row["loads_share"] == pytest.approx(0.5)
+    assert row["shares"] == pytest.approx({"operations": 0.5, "loads": 0.5, "waiting": 0.7})
+    assert row["bottleneck"] == "waiting"
+
+
+def test_longest_chain_of_operations():
+    """A chain of n pendulums waits longer the longer it is; one pendulum waits for a sine and a product or two."""
+    chains = [roofline.longest_chain(load("lib:chain", n=n).compile()) for n in (2, 4, 6)]
+    assert chains == sorted(chains) and chains[2] > 1.5 * chains[0]
+    assert 12.0 <= roofline.longest_chain(load("lib:pendulum").compile()) <= 16.0
 
 
 def test_the_table_of_roofs(
@@ -65,26 +75,28 @@ def test_the_table_of_roofs(
         "loads": 8.0,
         "stores": 1.0,
         "bytes": 2e3,
-        "flops_share": 0.5,
-        "loads_share": 0.25,
+        "shares": {"operations": 0.5, "loads": 0.25, "waiting": 0.1},
+        "chain": 80.0,
+        "bottleneck": "operations",
     }
     monkeypatch.setattr(roofline, "require_valgrind", lambda who: None)
     monkeypatch.setattr(roofline, "library", lambda: tmp_path)
-    monkeypatch.setattr(roofline, "roofs", lambda: {"flops": 4e9, "loads": 3e9})
+    monkeypatch.setattr(roofline, "roofs", lambda: {"flops": 4e9, "loads": 3e9, "latency": 8e-10})
     monkeypatch.setattr(
         roofline,
         "measure",
-        lambda case, engine, roof: {"case": case.name, **row, "functions": {"motion": 0.6}},
+        lambda case, engine, roof, chain: {"case": case.name, **row, "functions": {"motion": 0.6}},
     )
     roofline.run(True, tmp_path / "kept.json", None)
     said = capsys.readouterr().out
     assert "multiply-adds on single numbers 4.0 GFlop/s" in said
     assert (
-        "| loops: 10 four-bars | 1.50 | 50 | 3 | 8 | 1 | 2.0 | 50 % | 25 % | motion 60 % |" in said
+        "| 1.50 | 50 | 3 | 8 | 1 | 2.0 | 50 % | 25 % | 260 | 10 % | operations | motion 60 % |"
+        in said
     )
     assert [
         each["case"] for each in json.loads((tmp_path / "kept.json").read_text())["results"]
-    ] == [case.name for case in roofline.cases()[:2]]
+    ] == [case.name for case, *_ in roofline.cases()[:2]]
 
 
 def test_roofline_kernels_compute_expected_sums():
@@ -92,6 +104,7 @@ def test_roofline_kernels_compute_expected_sums():
     x, values = 0.5, np.arange(2048.0)
     series = sum((0.1 * k) * x**4 + 0.1 * k * sum(x**i for i in range(4)) for k in range(1, 9))
     assert roofline.multiply_adds.py_func(x, 4) == pytest.approx(series)
+    assert roofline.waiting.py_func(x, 3) == pytest.approx(0.1 * (1 + x + x**2 + x**3))
     starts = (0, 131, 257, 389, 521, 653, 787, 919)
     assert roofline.reads.py_func(values, 3) == sum(start + k for start in starts for k in range(3))
     assert roofline.fastest(lambda: None) >= 0.0
