@@ -87,12 +87,28 @@ def operations(compiled: Compiled) -> float:
 
 def gain(unit: Unit) -> float:
     """Return seconds that straight-line code saves on an evaluation, of the first structure."""
-    first = unit.compiled[0]
-    if unit.method not in ("auto", "DEC") or unit.description.reduced:
-        return 0.0
-    return max(0.0, engine_time(first) - PER_OPERATION * operations(first))
+    possible = unit.method in ("auto", "DEC") and not unit.description.reduced
+    return saved_by(unit.compiled[0]) if possible else 0.0
+
+
+def saved_by(compiled: Compiled) -> float:
+    """Return seconds that straight-line code of a structure saves on an evaluation."""
+    return max(0.0, engine_time(compiled) - PER_OPERATION * operations(compiled))
 
 
 def cost(unit: Unit) -> float:
     """Return seconds to trace and compile all structures of a unit."""
-    return BEGIN + MAKE * sum(map(operations, unit.compiled))
+    return price_of(sum(map(operations, unit.compiled)))
+
+
+def price_of(count: float) -> float:
+    """Return seconds to trace and compile so many operations."""
+    return BEGIN + MAKE * count
+
+
+def worthwhile(compiled: Compiled) -> tuple[float, float]:
+    """Return about how many operations the straight-line code of a structure has, and the number of
+    evaluations from which on a run takes it by itself; infinite where it saves nothing.
+    """
+    count, saved = operations(compiled), saved_by(compiled)
+    return count, WORTH * price_of(count) / saved if saved > 0.0 else float("inf")

@@ -85,6 +85,7 @@ def show(content: dict[str, Any]) -> None:
         if joint["cut"]:
             console.print(
                 f"loop joint {escape(joint['name'])}: closes a loop between {escape(joint['parent'])} and {escape(joint['child'])}"
+                + ("" if joint["coordinates"] else ", without coordinates of its own")
             )
     if content["merged"]:
         left = len(content["bodies"]) - len(content["merged"])
@@ -104,6 +105,11 @@ def show(content: dict[str, Any]) -> None:
     if content["stages"]:
         console.print(f"Stages: {escape(', '.join(content['stages']))}")
     console.print(costs(content))
+    if content["straight_line"]:
+        size, least = (content["straight_line"][key] for key in ("operations", "evaluations"))
+        console.print(
+            f"straight-line code has about {size:,} operations: `run` takes it by itself from about {float(least):.1g} evaluations on"
+        )
 
 
 def count(things: int | list, one: str, many: str) -> str:

@@ -9,6 +9,20 @@ def engine_of(system: Any) -> str:
     return "DEC" if method == "auto" else method
 
 
+def straight_line_of(system: Any) -> dict[str, Any] | None:
+    """Return about how many operations straight-line code has and from how many evaluations a run
+    takes it; None where it never does.
+    """
+    from kinetree.models.specialised.automatic import worthwhile
+
+    compiled = system.compiled.running
+    count, least = worthwhile(compiled)
+    never = compiled.contacts or system.description.reduced or engine_of(system) != "DEC"
+    if never or least == float("inf"):
+        return None
+    return {"operations": round(count), "evaluations": round(least)}
+
+
 def beams_of(system: Any) -> list[dict[str, Any]]:
     """Return length, mass, elements, hinges, pieces and clamped frequencies [Hz] of every beam."""
     from kinetree.models.beams.beam_reports import clamped_frequencies
@@ -40,17 +54,18 @@ def anatomy(system: Any) -> dict[str, Any]:
     description, compiled = system.description, system.compiled
     topology = compiled.topology
     names = ("ground", *topology.order)
-    joints = {}
+    joints, known = {}, {joint for joint, _ in compiled.all_joints}
     for name, joint in description.joints.items():
         form = joint_elements(joint, name)
+        moving = name in known or name not in topology.cuts
         joints[name] = {
             "name": name,
             "parent": joint.parent,
             "child": joint.child,
             "type": joint.type or "transforms",
             "freedoms": len(form.speeds),
-            "coordinates": list(form.coordinates),
-            "speeds": list(form.speeds),
+            "coordinates": list(form.coordinates) if moving else [],
+            "speeds": list(form.speeds) if moving else [],
             "cut": name in topology.cuts,
         }
     costs = {method: float(flops) for method, flops in system.costs().items()}
@@ -94,5 +109,6 @@ def anatomy(system: Any) -> dict[str, Any]:
         "stages": [stage.name or str(number) for number, stage in enumerate(description.stages, 1)],
         "costs": costs,
         "engine": engine_of(system),
+        "straight_line": straight_line_of(system),
         "cheapest": system.choose(),
     }
