@@ -42,7 +42,6 @@ MODEL_INTS = (
     Field("b_com", "N+1", "register of the centre of mass (3), body frame"),
     Field("b_inertia", "N+1", "register of the tensor xx yy zz xy xz yz (6)"),
     Field("b_about", "N+1", "0: tensor about the centre of mass, 1: about the body frame's origin"),
-    # literal forms: `forms/pattern.py` fills them
     Field("eta", "N+1", "number of speeds on the path 0 -> i"),
     Field("m_at", "N+2", "row of blocks i of M (n_i by eta_i) is Mr[m_at[i]:m_at[i+1]]"),
     Field("b_at", "N+2", "row of blocks i of B (6 by eta_i)"),
@@ -205,7 +204,6 @@ WORK = (
         "nmw",
         "frames: E (6 per mode), right side h (n), M_ff and its factors (n by n); interfaces: columns of the modes (6 n)",
     ),
-    # closed loops
     Field(
         "push",
         "6*(N+1)*min(nl+nk+nc,1)",

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.rigid_body_merging import mentioned
-from kinetree.models.compilation.rigid_body_merging import placed as constant_place
+from kinetree.models.compilation.closing_balls import ball_ends, plain_balls
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Body, Description, JointSpec
 from kinetree.models.expressions.node_arithmetic import E
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 ZERO_ROW = 1e-20  # part of its scale below which the diagonal of a row is the square of rounding
 HEAVIER = 10.0  # times the mass of the child, from which on the parent is cut
 HELD_COORDINATE, HELD_SPEED = 1, 2  # bits of u_held
-# what a spherical joint may have so that it closes a loop by the rows of a point alone
-PLAIN_KEYS = {"parent", "child", "type", "at", "frame", "child_at", "child_frame", "cut"}
 
 
 @dataclass(frozen=True)
@@ -61,12 +58,7 @@ def with_twins(
     """Return the tree with a leaf for every cut joint but plain balls that are not locked."""
     number = {GROUND: 0} | {body: k for k, body in enumerate(tree.order, 1)}
     masses = masses_of(description) if tree.cuts else {}
-    balls = tuple(
-        joint
-        for joint in tree.cuts
-        if joint not in locked and is_plain_ball(description.joints[joint])
-    )
-    balls = unread(description, balls) if balls else balls
+    balls = plain_balls(description, tree.cuts, locked)
     welded = tuple(joint for joint in tree.cuts if joint not in balls)
     twins = tuple(twin_of(description.joints[joint], joint, masses) for joint in welded)
     parts: dict[str, int] = {}
@@ -81,28 +73,6 @@ def with_twins(
         twins=twins,
         halves=tuple(parts.items()),
         balls=balls,
-    )
-
-
-def is_plain_ball(joint: JointSpec) -> bool:
-    """Return whether a joint only holds a point at a point: a spherical one without anything that
-    belongs to its turning.
-    """
-    return joint.type == "spherical" and joint.model_fields_set <= PLAIN_KEYS
-
-
-def unread(description: Description, joints: Sequence[str]) -> tuple[str, ...]:
-    """Return the joints whose names occur nowhere else in a description of one stage, so that
-    nothing can read their coordinates, speeds and reactions.
-    """
-    if description.stages:
-        return ()
-    said = mentioned(description) | {*description.starts}
-    forms = {name: joint_elements(description.joints[name], name) for name in joints}
-    return tuple(
-        name
-        for name, form in forms.items()
-        if said.isdisjoint((name, *form.coordinates, *form.speeds))
     )
 
 
@@ -203,10 +173,10 @@ def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
         b = topology.order.index(twin.name) + 1
         bodies = sorted({*path_set(parent, a), *path_set(parent, b)})
         groups.append(Group(twin.joint, L.Loop.WELD, a, b, tuple(bodies), parts=tuple(range(6))))
-    groups += [
-        closing_ball(builder, joint)
-        for joint in (topology.balls if isinstance(topology, CutTopology) else ())
-    ]
+    for joint in topology.balls if isinstance(topology, CutTopology) else ():
+        a, b, points = ball_ends(builder, joint)
+        paths = tuple(sorted({*path_set(parent, a), *path_set(parent, b)}))
+        groups.append(Group(joint, L.Loop.BALL, a, b, paths, parts=(0, 1, 2), points=points))
     from kinetree.models.compilation.couplings import bodies_on_paths, coupling_rows
 
     for row in coupling_rows(builder):
@@ -230,23 +200,6 @@ def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
         for level in (L.POSITIONS, L.SPEEDS)
         for group in ordered([each for each in groups if each.level == level], moving)
     ]
-
-
-def closing_ball(builder: Builder, name: str) -> Group:
-    """Return the rows of a ball that closes a loop: its places on parent and child stay together."""
-    joint, parent = builder.description.joints[name], builder.topology.parent
-    a, b = builder.body[joint.parent], builder.body[joint.child]
-    elements = joint_elements(joint, name).elements
-    middle = next(k for k, element in enumerate(elements) if not element.kind.constant)
-    before, after = builder.around.get(name, ((), ()))
-    back = reversed((*elements[middle + 1 :], *after))
-    ways = (*before, *elements[:middle]), tuple(element.turned() for element in back)
-    points = [
-        builder.vector([part.node for part in constant_place(way)[1]], f"joints.{name}")
-        for way in ways
-    ]
-    bodies = tuple(sorted({*path_set(parent, a), *path_set(parent, b)}))
-    return Group(name, L.Loop.BALL, a, b, bodies, parts=(0, 1, 2), points=(points[0], points[1]))
 
 
 def ordered(groups: list[Group], moving: Sequence[bool]) -> list[Group]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kinetree.solvers.model_records import HEADER
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.compiled import Compiled
+    from kinetree.models.engine.compiled import Compiled
     from kinetree.models.run.unit import Run, Unit
     from kinetree.models.specialised.specialised_rates import Motion
 

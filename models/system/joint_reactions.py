@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.description.schema import JointSpec
+from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.engine.instance import Instance
 from kinetree.solvers import layout as L
 

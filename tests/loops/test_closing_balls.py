@@ -9,8 +9,8 @@ from test_loops_hosts import Host
 from test_loops_identities import described, floating_four_bar
 
 from kinetree.models import load
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.run.retuned import retuned
-from kinetree.models.run.status import EvaluationError
 
 
 def bar_on_two_balls(**ball: Any) -> dict[str, Any]:
