@@ -58,10 +58,10 @@ def spread_in_space(model, ws, g, metric):
     if model.l_kind[g] == L.Loop.WELD:
         for r in range(rows):
             part = model.l_part[model.l_row[g] + r]
-            one, k = axis_of_row(model, ws, g, part), 6 * r + part - part % 3
-            put3(ws.loop_w, 36 * (last - 1) + k, one)
+            axis, k = axis_of_row(model, ws, g, part), 6 * r + part - part % 3
+            put3(ws.loop_w, 36 * (last - 1) + k, axis)
             if model.l_from[g] >= 0:
-                add_to3(ws.loop_w, 36 * model.l_from[g] + k, neg3(one))
+                add_to3(ws.loop_w, 36 * model.l_from[g] + k, neg3(axis))
     elif model.l_kind[g] == L.Loop.BALL:
         hang_at_ball(model, ws, g)
     for k in range(model.l_arm_at[g], model.l_arm_at[g + 1]):
@@ -72,8 +72,8 @@ def spread_in_space(model, ws, g, metric):
     plain = rows % 3 == 0 and metric != L.WEIGHTS and model.l_kind[g] != L.Loop.COUPLING
     for e in range(last - 1, first - 1, -1):
         if plain and model.joint[model.l_body[e]] != L.Joint.FREE:
-            for one in range(0, rows, 3):
-                spread_three(model, ws, g, e, one, rows, metric)
+            for first_row in range(0, rows, 3):
+                spread_three(model, ws, g, e, first_row, rows, metric)
         else:
             spread_entry(model, ws, g, e, rows, metric)
 
