@@ -166,6 +166,8 @@ class Builder:
         recording = self.recording
         if not self.familiar:
             recording.run("loops.minimum_norm_change", "place_loops", recording.t)
+        else:  # accelerations alone need no places where nothing reads them
+            recording.run_plainly("engine.kinematics", "velocities")
         recording.run_plainly("loops.constraint_residuals", kind)
         if self.familiar:
             recording.run_plainly("loops.minimum_norm_change", "answer_residual")

@@ -197,7 +197,7 @@ def test_gradient_through_closed_loops(name: str):
         return (
             load(f"lib:{name}")
             .compile(**parameters)
-            .simulate(stop_time=0.3, integrator="rk4", step=5e-3, output_step=0.1)
+            .simulate(stop_time=0.3, integrator="rk4", step=2.5e-3, output_step=0.1)
         )
 
     system = load(f"lib:{name}").compile()
