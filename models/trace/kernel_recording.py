@@ -174,7 +174,7 @@ class Recording:
         """Return the power of the loads, after the accelerations."""
         if len(self.model.forces) == 0:
             KERNELS.kernel("run.derivatives", "velocities_if_given")(self.model, self.ws)
-        return self.node(KERNELS.kernel("run.balances", "power")(self.model, self.ws))
+        return self.node(KERNELS.kernel("run.balances", "load_power")(self.model, self.ws))
 
     def registers(self, wanted: Sequence[int]) -> list[int]:
         """Return registers after `evaluate`."""

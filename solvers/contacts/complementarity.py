@@ -11,28 +11,37 @@ once; with the last states as the first guess.
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.equations import eliminate_rows, fill
+from kinetree.solvers.contacts.equations import eliminate_rows, fill_equations
 from kinetree.solvers.contacts.responses import list_rows
 from kinetree.solvers.contacts.rows import SLIDE
-from kinetree.solvers.contacts.ways import DRIVEN, NOTHING, SLIPS, STICKS, motion_of, scales
+from kinetree.solvers.contacts.ways import (
+    DRIVEN,
+    NEGLIGIBLE_MOBILITY,
+    SLIPS,
+    STICKS,
+    problem_scales,
+    row_motion,
+)
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 
-REPEATS = 3  # of proximal steps; the error of regular systems falls by PROXIMAL in each
-TIGHT = 1e-11  # relative to the largest force or the largest motion: less contradicts nothing
-TURNED = 1e-12  # change of a direction of slip that counts as none
-AT_ONCE, ROUNDS = 12, 200
-SWEEPS, SETTLED = 20000, 1e-14
+PROXIMAL_STEPS = 3  # of proximal steps; the error of regular systems falls by PROXIMAL in each
+CONTRADICTION = (
+    1e-11  # relative to the largest force or the largest motion: less contradicts nothing
+)
+TURN_TOLERANCE = 1e-12  # change of a direction of slip that counts as none
+ROUNDS_AT_ONCE, MAX_ROUNDS = 12, 200
+MAX_SWEEPS, SWEEP_TOLERANCE = 20000, 1e-14
 NO_CONTACT_FORCE = int(L.Status.NO_CONTACT_FORCE)
 
 
 @kernel
-def balance(model, ws, count, top):
+def solve_modes(model, ws, count, top):
     """Return ws.c_x for the guessed states; False where they have no solution."""
     for i in range(count):
         ws.c_from[int(ws.c_at[i])] = 0.0
-    for _ in range(REPEATS):
-        fill(model, ws, count, top)
+    for _ in range(PROXIMAL_STEPS):
+        fill_equations(model, ws, count, top)
         if not eliminate_rows(ws, count):
             return False
         for i in range(count):
@@ -43,7 +52,7 @@ def balance(model, ws, count, top):
 
 
 @kernel
-def revise(model, ws, count, motion, one):
+def revise_modes(model, ws, count, motion, one):
     """Change contact modes that the solution contradicts, all or the first; return number + 1 of
     the first, or 0.
     """
@@ -57,10 +66,10 @@ def revise(model, ws, count, motion, one):
             r = model.c_row[k]
             changed = False
             if ws.c_hold[k] == 1.0:
-                if ws.c_x[r] - ws.c_base[k] < -TIGHT * force:
+                if ws.c_x[r] - ws.c_base[k] < -CONTRADICTION * force:
                     ws.c_hold[k] = 0.0
                     changed = True
-            elif motion_of(ws, r, count, n) < -TIGHT * motion:
+            elif row_motion(ws, r, count, n) < -CONTRADICTION * motion:
                 ws.c_hold[k] = 1.0
                 changed = True
             if (
@@ -79,7 +88,7 @@ def revise_friction(ws, k, r, count, n, force, motion):
     """Change the friction mode of one contact if the solution contradicts it."""
     if ws.c_rub[k] == STICKS:
         size = math.hypot(ws.c_x[r + 1], ws.c_x[r + 2])
-        if size > ws.c_mu[k] * ws.c_x[r] * (1.0 + TIGHT) + TIGHT * force:
+        if size > ws.c_mu[k] * ws.c_x[r] * (1.0 + CONTRADICTION) + CONTRADICTION * force:
             ws.c_rub[k], ws.c_turned[k] = SLIPS, 0.0
             ws.c_slip[2 * k] = -ws.c_x[r + 1] / size
             ws.c_slip[2 * k + 1] = -ws.c_x[r + 2] / size
@@ -89,10 +98,13 @@ def revise_friction(ws, k, r, count, n, force, motion):
     if not ws.c_x[r] > 0.0 or size == 0.0:
         return False
     x, y = -ws.c_x[r + 1] / size, -ws.c_x[r + 2] / size
-    turned = abs(x - ws.c_slip[2 * k]) + abs(y - ws.c_slip[2 * k + 1]) > TURNED
+    turned = abs(x - ws.c_slip[2 * k]) + abs(y - ws.c_slip[2 * k + 1]) > TURN_TOLERANCE
     if ws.c_rub[k] == DRIVEN:
         return turned or ws.c_turned[k] == 1.0
-    if x * motion_of(ws, r + 1, count, n) + y * motion_of(ws, r + 2, count, n) < -TIGHT * motion:
+    if (
+        x * row_motion(ws, r + 1, count, n) + y * row_motion(ws, r + 2, count, n)
+        < -CONTRADICTION * motion
+    ):
         ws.c_turned[k] += 1.0
         if ws.c_turned[k] > 1.0:  # it neither slips this way nor that
             ws.c_rub[k] = STICKS
@@ -108,32 +120,32 @@ def solve_contacts(model, ws):
     ws.c_rub and ws.c_slip; NO_CONTACT_FORCE, item the contact.
     """
     count = list_rows(model, ws)
-    top, motion = scales(ws, count, model.c_value.size)
-    for turn in range(ROUNDS):
-        if not balance(model, ws, count, top):
+    top, motion = problem_scales(ws, count, model.c_value.size)
+    for turn in range(MAX_ROUNDS):
+        if not solve_modes(model, ws, count, top):
             break
-        if revise(model, ws, count, motion, turn >= AT_ONCE) == 0:
+        if revise_modes(model, ws, count, motion, turn >= ROUNDS_AT_ONCE) == 0:
             return 0
-    return by_sweeps(model, ws, count, top, motion)
+    return solve_by_sweeps(model, ws, count, top, motion)
 
 
 @kernel
-def by_sweeps(model, ws, count, top, motion):
+def solve_by_sweeps(model, ws, count, top, motion):
     """Find the modes by projected Gauss-Seidel, then the forces of these modes."""
     worst = 0
     for i in range(count):
         ws.c_x[int(ws.c_at[i])] = 0.0
     change, force = 1.0, 0.0
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         change, force, worst = sweep(model, ws, count, top)
-        if not change > SETTLED * force:
+        if not change > SWEEP_TOLERANCE * force:
             break
-    if change > 1e3 * SETTLED * force:
+    if change > 1e3 * SWEEP_TOLERANCE * force:
         ws.head.item = worst
         return NO_CONTACT_FORCE
     for i in range(count):
         ws.c_sum[int(ws.c_at[i])] = ws.c_x[int(ws.c_at[i])]
-    if balance(model, ws, count, top) and revise(model, ws, count, motion, True) == 0:
+    if solve_modes(model, ws, count, top) and revise_modes(model, ws, count, motion, True) == 0:
         return 0
     for i in range(count):
         ws.c_x[int(ws.c_at[i])] = ws.c_sum[int(ws.c_at[i])]
@@ -152,8 +164,8 @@ def sweep(model, ws, count, top):
             r = model.c_row[k]
             before = ws.c_x[r]
             g = ws.c_g[r * n + r]
-            if g > NOTHING * top:
-                ws.c_x[r] = max(ws.c_base[k], before - motion_of(ws, r, count, n) / g)
+            if g > NEGLIGIBLE_MOBILITY * top:
+                ws.c_x[r] = max(ws.c_base[k], before - row_motion(ws, r, count, n) / g)
             moved = abs(ws.c_x[r] - before)
             ws.c_hold[k] = 1.0 if ws.c_x[r] > ws.c_base[k] else 0.0
             if model.c_row[k + 1] - r == 3 and ws.c_mu[k] > 0.0:
@@ -173,8 +185,8 @@ def sweep_friction(ws, k, r, count, n, top):
         a, b = -limit * ws.c_slip[2 * k], -limit * ws.c_slip[2 * k + 1]
     else:
         g = ws.c_g[(r + 1) * n + r + 1] + ws.c_g[(r + 2) * n + r + 2]
-        a = x - motion_of(ws, r + 1, count, n) / g if g > NOTHING * top else 0.0
-        b = y - motion_of(ws, r + 2, count, n) / g if g > NOTHING * top else 0.0
+        a = x - row_motion(ws, r + 1, count, n) / g if g > NEGLIGIBLE_MOBILITY * top else 0.0
+        b = y - row_motion(ws, r + 2, count, n) / g if g > NEGLIGIBLE_MOBILITY * top else 0.0
         size = math.hypot(a, b)
         ws.c_rub[k] = STICKS
         if size > limit:
@@ -186,7 +198,7 @@ def sweep_friction(ws, k, r, count, n, top):
 
 
 @kernel
-def guess(model, ws, still):
+def guess_modes(model, ws, still):
     """Set initial modes without forces: approaching contacts hold and stick, the others are open."""
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0:

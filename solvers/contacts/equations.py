@@ -8,14 +8,14 @@ import math
 
 from kinetree.solvers.contacts.ways import (
     DRIVEN,
-    NOTHING,
+    NEGLIGIBLE_MOBILITY,
     SLIPS,
     STICKS,
-    drive_across,
-    motion_of,
-    response_along,
-    turn_into_way,
-    ways_now,
+    align_slip,
+    mobility_along,
+    prescribed_cross_speed,
+    present_slip_directions,
+    row_motion,
 )
 from kinetree.solvers.kernel import kernel
 
@@ -28,7 +28,7 @@ def fill_row(ws, i, count, n, top):
     r = int(ws.c_at[i])
     g = ws.c_g[r * n + r]
     width = count + 1
-    if not g > NOTHING * top:
+    if not g > NEGLIGIBLE_MOBILITY * top:
         ws.c_h[i * width + i] = 1.0
         return
     for j in range(count):
@@ -38,7 +38,7 @@ def fill_row(ws, i, count, n, top):
 
 
 @kernel
-def fill(model, ws, count, top):
+def fill_equations(model, ws, count, top):
     """Fill the equations of all listed rows for the present modes."""
     n, width = model.c_value.size, count + 1
     for c in range(count * width):
@@ -60,8 +60,8 @@ def fill(model, ws, count, top):
                     ws.c_h[t * width + t] = 1.0
                     ws.c_h[t * width + i] = 0.0 if idle else ws.c_mu[k] * ws.c_slip[2 * k + c]
             else:
-                ways, x, y = ways_now(model, ws, k, n, top)
-                across = drive_across(ws, k, ways, x, y)
+                ways, x, y = present_slip_directions(model, ws, k, n, top)
+                across = prescribed_cross_speed(ws, k, ways, x, y)
                 if across == 0.0 and ws.c_rub[k] == DRIVEN:
                     ws.c_rub[k] = SLIPS
                 if across != 0.0:
@@ -85,7 +85,7 @@ def fill_along(ws, k, i, count, n, ways, x, y):
         ws.c_rub[k] = STICKS
         ws.c_h[first + i + 1], ws.c_h[second + i + 2] = 1.0, 1.0
     elif ws.c_rub[k] == STICKS:
-        g = response_along(ws, r, n, x, y)
+        g = mobility_along(ws, r, n, x, y)
         for j in range(count):
             s = int(ws.c_at[j])
             ws.c_h[first + j] = (x * ws.c_g[r * n + s] + y * ws.c_g[(r + 1) * n + s]) / g
@@ -96,7 +96,7 @@ def fill_along(ws, k, i, count, n, ways, x, y):
             - (x * ws.c_b[r] + y * ws.c_b[r + 1]) / g
         )
     else:
-        turn_into_way(ws, k, x, y)
+        align_slip(ws, k, x, y)
         ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = (
             ws.c_slip[2 * k],
             ws.c_slip[2 * k + 1],
@@ -119,8 +119,8 @@ def fill_driven(ws, k, i, count, n, ways, x, y, across):
     e, f = (-y, x) if across > 0.0 or not moves else (y, -x)
     c, slip = x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1], 0.0
     if ws.c_rub[k] == DRIVEN and moves:
-        slip = x * motion_of(ws, r, count, n) + y * motion_of(ws, r + 1, count, n)
-        slip = 0.0 if slip * c < -NOTHING * abs(slip) else slip
+        slip = x * row_motion(ws, r, count, n) + y * row_motion(ws, r + 1, count, n)
+        slip = 0.0 if slip * c < -NEGLIGIBLE_MOBILITY * abs(slip) else slip
     c, d = slip / math.hypot(slip, p), p / math.hypot(slip, p)
     ws.c_rub[k], ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = DRIVEN, c * x + d * e, c * y + d * f
     ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = (
@@ -128,7 +128,7 @@ def fill_driven(ws, k, i, count, n, ways, x, y, across):
         ws.c_slip[2 * k + 1],
         ws.c_mu[k],
     )
-    bend, g = ws.c_mu[k] * ws.c_x[r - 1] * d * d / p, response_along(ws, r, n, x, y)
+    bend, g = ws.c_mu[k] * ws.c_x[r - 1] * d * d / p, mobility_along(ws, r, n, x, y)
     share = 1.0 / (1.0 + bend * g) if moves and bend > 0.0 else 1.0
     ws.c_turned[k] = (
         1.0 if moves and not bend > 0.0 else 0.0
@@ -151,15 +151,15 @@ def fill_slip(ws, k, i, count, n, top):
     x, y = ws.c_slip[2 * k], ws.c_slip[2 * k + 1]
     first, second = (i + 1) * width, (i + 2) * width
     ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = x, y, ws.c_mu[k]
-    g = response_along(ws, r, n, -y, x)
-    if not g > NOTHING * top:
+    g = mobility_along(ws, r, n, -y, x)
+    if not g > NEGLIGIBLE_MOBILITY * top:
         ws.c_h[second + i + 1], ws.c_h[second + i + 2] = -y, x
         return
     for j in range(count):
         s = int(ws.c_at[j])
         ws.c_h[second + j] = (x * ws.c_g[(r + 1) * n + s] - y * ws.c_g[r * n + s]) / g
     ws.c_h[second + count] = -(x * ws.c_b[r + 1] - y * ws.c_b[r]) / g
-    slip = x * motion_of(ws, r, count, n) + y * motion_of(ws, r + 1, count, n)
+    slip = x * row_motion(ws, r, count, n) + y * row_motion(ws, r + 1, count, n)
     if slip > 0.0 and ws.c_x[r - 1] > 0.0:
         pull = slip / (ws.c_mu[k] * ws.c_x[r - 1] * g)
         ws.c_h[second + i + 1] -= pull * y

@@ -11,11 +11,11 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, slides, solve_contacts
 from kinetree.solvers.contacts.responses import (
-    bring_back,
-    gather_responses,
-    keep,
-    let_act,
+    apply_contact_forces,
+    compute_mobility,
     list_rows,
+    restore_elimination,
+    save_elimination,
 )
 from kinetree.solvers.contacts.rows import (
     FRICTION,
@@ -23,42 +23,47 @@ from kinetree.solvers.contacts.rows import (
     REST_SPEED,
     SLIDE,
     STICK,
-    acceleration_of_row,
+    contact_number,
     gap_of,
     is_closed,
-    number_of,
-    rate_of_row,
-    set_out,
+    row_acceleration,
+    row_velocity,
+    set_unit_direction,
 )
 from kinetree.solvers.contacts.ways import (
-    FADED,
+    FADED_SHARE,
+    MARGIN_SAFETY,
     SLIPS,
     STICKS,
-    SURE,
-    motion_of,
-    passing_slip,
-    scales,
-    slide_along_ways,
+    problem_scales,
+    restrict_sliding_contacts,
+    row_motion,
+    unresisted_slip,
 )
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.constraint_force_response import carry
 from kinetree.solvers.loops.constraint_residuals import increments
 
-SINGULAR = 1e-9  # part of its own mobility below which a sliding contact does not resist
-FAINT = 1e-9  # m/s: as fast as what opens or slips may be by the errors of the dense output alone
-HASTE = 3.0  # for hosts that integrate themselves: as for loops
-CLOSED, FULL = 3, 4  # of c_out: contact state and how many numbers there are per contact
+SINGULAR_SHARE = 1e-9  # part of its own mobility below which a sliding contact does not resist
+FAINT_SPEED = (
+    1e-9  # m/s: as fast as what opens or slips may be by the errors of the dense output alone
+)
+BAUMGARTE_RATE = 3.0  # for hosts that integrate themselves: as for loops
+CONTACT_STATE, OUTPUTS_PER_CONTACT = (
+    3,
+    4,
+)  # of c_out: contact state and how many numbers there are per contact
 NORMAL_FORCE, FRICTION_FORCE, IMPULSE = 0, 1, 2
 
 
 @kernel
-def take_closed(model, ws):
+def include_closed(model, ws):
     """Return include the closed contacts with their friction; return the number of rows."""
     for k in range(model.c_law.size):
         ws.c_take[k] = 1.0 if is_closed(ws, k) else 0.0
         if ws.c_take[k] == 1.0:
             ws.c_mu[k] = (
-                number_of(model, ws, k, FRICTION)
+                contact_number(model, ws, k, FRICTION)
                 if model.c_row[k + 1] - model.c_row[k] == 3
                 else 0.0
             )
@@ -66,7 +71,7 @@ def take_closed(model, ws):
             ws.c_forced[k] = 1.0 if slides(ws, k) else 0.0
             if slides(ws, k):
                 ws.c_rub[k] = SLIPS
-                set_direction(model, ws, k)
+                set_slip_direction(model, ws, k)
             elif (
                 not abs(ws.c_slip[2 * k]) + abs(ws.c_slip[2 * k + 1]) <= 2.0
             ):  # a step that was tried too far has left no direction
@@ -75,7 +80,7 @@ def take_closed(model, ws):
 
 
 @kernel
-def set_direction(model, ws, k):
+def set_slip_direction(model, ws, k):
     """Set the slip direction: that of the velocity, or the stored one for new or reversing slips.
 
     What rounding leaves of no velocity has no direction: FAINT along the kept one outweighs it.
@@ -83,44 +88,49 @@ def set_direction(model, ws, k):
     r = model.c_row[k]
     ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = ws.c_dir[2 * k], ws.c_dir[2 * k + 1]
     if model.c_row[k + 1] - r == 3:
-        x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
+        x, y = row_velocity(model, ws, r + 1), row_velocity(model, ws, r + 2)
         if x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1] > 0.0:
-            set_out(ws.c_slip, k, x + FAINT * ws.c_dir[2 * k], y + FAINT * ws.c_dir[2 * k + 1])
+            set_unit_direction(
+                ws.c_slip,
+                k,
+                x + FAINT_SPEED * ws.c_dir[2 * k],
+                y + FAINT_SPEED * ws.c_dir[2 * k + 1],
+            )
 
 
 @kernel
-def hold(model, ws):
+def solve_contact_forces(model, ws):
     """Compute contact forces with the resulting accelerations, multipliers and reactions; return
     the status.
     """
     for r in range(ws.c_lam.size):
         ws.c_x[r], ws.c_lam[r] = 0.0, 0.0
-    count = take_closed(model, ws)
+    count = include_closed(model, ws)
     status = 0
     if count > 0:
-        status = hold_closed(model, ws, count)
-    report(model, ws)
+        status = solve_closed_contacts(model, ws, count)
+    write_contact_outputs(model, ws)
     return status
 
 
 @kernel
-def hold_closed(model, ws, count):
+def solve_closed_contacts(model, ws, count):
     """Compute contact forces if some contacts are closed."""
     for i in range(count):
         r = int(ws.c_at[i])
-        ws.c_b[r], ws.c_pull[r] = acceleration_of_row(model, ws, r), 0.0
+        ws.c_b[r], ws.c_pull[r] = row_acceleration(model, ws, r), 0.0
     ws.head.damped = 0.0
     if ws.head.stabilised != 0.0:
-        pull_together(model, ws)
+        add_baumgarte_terms(model, ws)
     if model.l_kind.size > 0:
         carry(model, ws)
         increments(model, ws, ws.c_increment)
-    keep(model, ws)
-    status = gather_responses(model, ws)
-    bring_back(model, ws)
+    save_elimination(model, ws)
+    status = compute_mobility(model, ws)
+    restore_elimination(model, ws)
     if status == 0:
-        slide_along_ways(model, ws, count)
-        status = resists(model, ws)
+        restrict_sliding_contacts(model, ws, count)
+        status = check_resistance(model, ws)
     if status == 0:
         status = solve_contacts(model, ws)
     if status != 0:
@@ -129,11 +139,11 @@ def hold_closed(model, ws, count):
     for i in range(count):
         r = int(ws.c_at[i])
         ws.c_lam[r] = ws.c_x[r]
-    return let_act(model, ws, count)
+    return apply_contact_forces(model, ws, count)
 
 
 @kernel
-def resists(model, ws):
+def check_resistance(model, ws):
     """NO_CONTACT_FORCE where friction would drive a sliding contact into the surface."""
     n = model.c_value.size
     for k in range(model.c_law.size):
@@ -144,14 +154,14 @@ def resists(model, ws):
                 ws.c_g[r * n + r + 1] * ws.c_slip[2 * k]
                 + ws.c_g[r * n + r + 2] * ws.c_slip[2 * k + 1]
             )
-            if not own - ws.c_mu[k] * drawn > SINGULAR * own:
+            if not own - ws.c_mu[k] * drawn > SINGULAR_SHARE * own:
                 ws.head.item = k
                 return NO_CONTACT_FORCE
     return 0
 
 
 @kernel
-def pull_together(model, ws):
+def add_baumgarte_terms(model, ws):
     """Add Baumgarte terms to closed contacts for hosts that integrate themselves."""
     fastest = 0.0
     for i in range(1, model.parent.size):
@@ -161,16 +171,16 @@ def pull_together(model, ws):
             spin = max(spin, abs(ws.row[at + L.W_OM + c]))
             bend = max(bend, abs(ws.row[at + L.W_AL + c] + ws.row[at + L.W_DA + c]))
         fastest = max(fastest, spin * spin + bend)
-    pull = HASTE * math.sqrt(fastest)
+    pull = BAUMGARTE_RATE * math.sqrt(fastest)
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0:
             r = model.c_row[k]
-            ws.c_pull[r] = 2.0 * pull * rate_of_row(model, ws, r) + pull * pull * gap_of(
+            ws.c_pull[r] = 2.0 * pull * row_velocity(model, ws, r) + pull * pull * gap_of(
                 model, ws, k
             )
             for s in range(r + 1, model.c_row[k + 1]):
                 if not slides(ws, k):
-                    ws.c_pull[s] = 2.0 * pull * rate_of_row(model, ws, s)
+                    ws.c_pull[s] = 2.0 * pull * row_velocity(model, ws, s)
             for s in range(r, model.c_row[k + 1]):
                 ws.c_b[s] += ws.c_pull[s]
 
@@ -179,49 +189,51 @@ def pull_together(model, ws):
 def measure_margins(model, ws, count):
     """Compute the margins [m/s²] of contacts against opening and sliding; positive means violated."""
     n = model.c_value.size
-    _, motion = scales(ws, count, n)
+    _, motion = problem_scales(ws, count, n)
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0:
             r = model.c_row[k]
             x = ws.c_x[r]
-            ws.c_margin[2 * k] = motion_of(ws, r, count, n) - ws.c_g[r * n + r] * x - SURE * motion
+            ws.c_margin[2 * k] = (
+                row_motion(ws, r, count, n) - ws.c_g[r * n + r] * x - MARGIN_SAFETY * motion
+            )
             ws.c_margin[2 * k + 1] = -1.0
             if model.c_row[k + 1] - r == 3 and not slides(ws, k) and x > 0.0:
                 if ws.c_rub[k] == STICKS:
                     g = ws.c_g[(r + 1) * n + r + 1] + ws.c_g[(r + 2) * n + r + 2]
                     ws.c_margin[2 * k + 1] = (
                         math.hypot(ws.c_x[r + 1], ws.c_x[r + 2]) - ws.c_mu[k] * x
-                    ) * g - SURE * motion
-                    slip = passing_slip(ws, k, r, count, n) if ws.c_ways[k] < 2.0 else 0.0
+                    ) * g - MARGIN_SAFETY * motion
+                    slip = unresisted_slip(ws, k, r, count, n) if ws.c_ways[k] < 2.0 else 0.0
                     if (
-                        slip > FADED * SURE * motion
-                        and slip - SURE * motion > ws.c_margin[2 * k + 1]
+                        slip > FADED_SHARE * MARGIN_SAFETY * motion
+                        and slip - MARGIN_SAFETY * motion > ws.c_margin[2 * k + 1]
                     ):
-                        ws.c_margin[2 * k + 1] = slip - SURE * motion
-                        set_out(ws.c_slip, k, ws.c_drift[2 * k], ws.c_drift[2 * k + 1])
+                        ws.c_margin[2 * k + 1] = slip - MARGIN_SAFETY * motion
+                        set_unit_direction(ws.c_slip, k, ws.c_drift[2 * k], ws.c_drift[2 * k + 1])
                     else:
                         ws.c_drift[2 * k], ws.c_drift[2 * k + 1] = 0.0, 0.0
                 else:
-                    slip = ws.c_slip[2 * k] * motion_of(ws, r + 1, count, n) + ws.c_slip[
+                    slip = ws.c_slip[2 * k] * row_motion(ws, r + 1, count, n) + ws.c_slip[
                         2 * k + 1
-                    ] * motion_of(ws, r + 2, count, n)
-                    ws.c_margin[2 * k + 1] = slip - SURE * motion
+                    ] * row_motion(ws, r + 2, count, n)
+                    ws.c_margin[2 * k + 1] = slip - MARGIN_SAFETY * motion
 
 
 @kernel
-def report(model, ws):
+def write_contact_outputs(model, ws):
     """Write the contact outputs."""
     for k in range(model.c_law.size):
         r = model.c_row[k]
-        ws.c_out[FULL * k + NORMAL_FORCE] = ws.c_lam[r]
-        ws.c_out[FULL * k + FRICTION_FORCE] = (
+        ws.c_out[OUTPUTS_PER_CONTACT * k + NORMAL_FORCE] = ws.c_lam[r]
+        ws.c_out[OUTPUTS_PER_CONTACT * k + FRICTION_FORCE] = (
             math.hypot(ws.c_lam[r + 1], ws.c_lam[r + 2]) if model.c_row[k + 1] - r == 3 else 0.0
         )
-        ws.c_out[FULL * k + CLOSED] = ws.c_mode[k]
+        ws.c_out[OUTPUTS_PER_CONTACT * k + CONTACT_STATE] = ws.c_mode[k]
 
 
 @kernel
-def write_guards(model, ws):
+def write_indicators(model, ws):
     """Write the contact indicators: positive for a touch, an opening, a start of slip or a slip
     reversal.
     """
@@ -233,39 +245,39 @@ def write_guards(model, ws):
         if model.c_row[k + 1] - model.c_row[k] == 3:
             value = -1.0
             if slides(ws, k):
-                value = -slip_along(model, ws, k)
+                value = -slip_speed(model, ws, k)
             elif is_closed(ws, k):
                 value = ws.c_margin[2 * k + 1]
             ws.val[model.c_guard[2 * k + 1]] = value
 
 
 @kernel
-def slip_along(model, ws, k):
+def slip_speed(model, ws, k):
     """Return the slip speed of a contact along its stored direction."""
     r = model.c_row[k]
     return (
-        rate_of_row(model, ws, r + 1) * ws.c_dir[2 * k]
-        + rate_of_row(model, ws, r + 2) * ws.c_dir[2 * k + 1]
+        row_velocity(model, ws, r + 1) * ws.c_dir[2 * k]
+        + row_velocity(model, ws, r + 2) * ws.c_dir[2 * k + 1]
     )
 
 
 @kernel
-def follow_slip(model, ws):
+def store_slip_directions(model, ws):
     """Store the present slip directions.
 
     A slip that an event has left against the direction kept comes back to it, or this is past: what goes on against it is followed.
     """
     for k in range(model.c_law.size):
         if slides(ws, k) and model.c_row[k + 1] - model.c_row[k] == 3:
-            if slip_along(model, ws, k) < ws.c_along[k] < 0.0:
-                set_out(
+            if slip_speed(model, ws, k) < ws.c_along[k] < 0.0:
+                set_unit_direction(
                     ws.c_dir,
                     k,
-                    rate_of_row(model, ws, model.c_row[k] + 1),
-                    rate_of_row(model, ws, model.c_row[k] + 2),
+                    row_velocity(model, ws, model.c_row[k] + 1),
+                    row_velocity(model, ws, model.c_row[k] + 2),
                 )
-            ws.c_along[k] = slip_along(model, ws, k)
-            set_direction(model, ws, k)
+            ws.c_along[k] = slip_speed(model, ws, k)
+            set_slip_direction(model, ws, k)
             ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = ws.c_slip[2 * k], ws.c_slip[2 * k + 1]
         else:
             ws.c_along[k] = 0.0
@@ -291,7 +303,7 @@ def change_modes(model, ws):
 
 
 @kernel
-def margin_at(model, ws, register):
+def monitored_margin(model, ws, register):
     """Return the number of the margin that a guard's register shows, of a contact that is closed or
     of one that sticks; -1 where it shows something else.
     """
@@ -309,26 +321,26 @@ def margin_at(model, ws, register):
 
 
 @kernel
-def rests(model, ws, register):
+def monitors_resting_contact(model, ws, register):
     """Return whether a guard monitors a margin of a contact that does not slide."""
-    which = margin_at(model, ws, register)
+    which = monitored_margin(model, ws, register)
     return which >= 0 and int(ws.c_mode[which // 2]) == STICK
 
 
 @kernel
-def parts_slowly(model, ws, register):
+def monitors_slow_separation(model, ws, register):
     """Return whether a guard monitors the gap of a contact that has just separated without a
     bounce.
     """
     found = False
     for k in range(model.c_law.size):
         if model.c_guard[2 * k] == register and not is_closed(ws, k) and ws.c_near[k] > 0.0:
-            found = ws.c_rate[model.c_row[k]] <= number_of(model, ws, k, REST_SPEED)
+            found = ws.c_rate[model.c_row[k]] <= contact_number(model, ws, k, REST_SPEED)
     return found
 
 
 @kernel
-def give_way(model, ws, which, noise):
+def release_contact(model, ws, which, noise):
     """Open a contact, or let it slide, if its located margin is zero within noise; return whether
     it was.
     """
@@ -339,8 +351,8 @@ def give_way(model, ws, which, noise):
         ws.c_mode[k] = OPEN
         return True
     r = model.c_row[k]
-    passes = set_out(ws.c_dir, k, ws.c_drift[2 * k], ws.c_drift[2 * k + 1]) > 0.0
-    if not passes and not set_out(ws.c_dir, k, -ws.c_lam[r + 1], -ws.c_lam[r + 2]) > 0.0:
+    passes = set_unit_direction(ws.c_dir, k, ws.c_drift[2 * k], ws.c_drift[2 * k + 1]) > 0.0
+    if not passes and not set_unit_direction(ws.c_dir, k, -ws.c_lam[r + 1], -ws.c_lam[r + 2]) > 0.0:
         return False
     ws.c_mode[k] = SLIDE
     return True

@@ -8,73 +8,73 @@ again. So the next touch changes a sign however short the flight, and a contact 
 import math
 
 from kinetree.solvers.contacts.complementarity import slides
-from kinetree.solvers.contacts.forces import slip_along
+from kinetree.solvers.contacts.forces import slip_speed
 from kinetree.solvers.contacts.rows import (
-    DEEP,
     FOUND,
+    OVERLAP_TOLERANCE,
     OVERRUN,
     REST_SPEED,
-    acceleration_of_row,
+    contact_number,
     gap_of,
     is_closed,
-    number_of,
-    rate_of_row,
-    set_out,
+    row_acceleration,
+    row_velocity,
+    set_unit_direction,
 )
-from kinetree.solvers.contacts.ways import SURE
+from kinetree.solvers.contacts.ways import MARGIN_SAFETY
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.constraint_projection import speed_scale
 
-APART = 1e-12  # m: what is told at least of a contact whose bodies do not approach, beyond the roundings of indicators
-STEADY = 1e-12  # relative to the largest speed: slower approaches are roundings of speeds on closed loops
-NEAR = 1e-3  # of SURE: as far the margin of one state differs with the guess from which the forces were found
+SEPARATED_GAP = 1e-12  # m: what is told at least of a contact whose bodies do not approach, beyond the roundings of indicators
+STEADY_SPEED = 1e-12  # relative to the largest speed: slower approaches are roundings of speeds on closed loops
+MARGIN_NOISE = 1e-3  # of SURE: as far the margin of one state differs with the guess from which the forces were found
 
 
 @kernel
-def apart(model, ws, k):
+def is_separating(model, ws, k):
     """Return whether contact k is open and its bodies do not approach."""
-    return not is_closed(ws, k) and rate_of_row(model, ws, model.c_row[k]) >= -STEADY * speed_scale(
-        ws
-    )
+    return not is_closed(ws, k) and row_velocity(
+        model, ws, model.c_row[k]
+    ) >= -STEADY_SPEED * speed_scale(ws)
 
 
 @kernel
-def tell_apart(model, ws):
+def separate_indicators(model, ws):
     """Make the gap indicators of separating contacts negative."""
     for k in range(model.c_law.size):
-        if apart(model, ws, k):
+        if is_separating(model, ws, k):
             register = model.c_guard[2 * k]
-            ws.val[register] = min(ws.val[register], -APART)
+            ws.val[register] = min(ws.val[register], -SEPARATED_GAP)
 
 
 @kernel
-def apart_at(model, ws, register):
+def monitors_separating_contact(model, ws, register):
     """Return whether a guard monitors an open contact whose bodies do not approach."""
     found = False
     for k in range(model.c_law.size):
-        found = found or (model.c_guard[2 * k] == register and apart(model, ws, k))
+        found = found or (model.c_guard[2 * k] == register and is_separating(model, ws, k))
     return found
 
 
 @kernel
-def hovers(model, ws, register):
+def is_grazing(model, ws, register):
     """Return whether a guard monitors an open contact whose gap is tiny and nearly constant
     (grazing).
     """
     found = False
     for k in range(model.c_law.size):
         if model.c_guard[2 * k] == register and not is_closed(ws, k):
-            found = gap_of(model, ws, k) <= DEEP and abs(
-                rate_of_row(model, ws, model.c_row[k])
-            ) <= number_of(model, ws, k, REST_SPEED)
+            found = gap_of(model, ws, k) <= OVERLAP_TOLERANCE and abs(
+                row_velocity(model, ws, model.c_row[k])
+            ) <= contact_number(model, ws, k, REST_SPEED)
     return found
 
 
 @kernel
-def take_back(model, ws, k):
+def rewind_to_touch(model, ws, k):
     """Prepare an overrun contact for impact with its speed at first touch, √(v² - 2 a g)."""
     r = model.c_row[k]
-    v, a = rate_of_row(model, ws, r), acceleration_of_row(model, ws, r)
+    v, a = row_velocity(model, ws, r), row_acceleration(model, ws, r)
     ws.c_near[k], ws.c_share[k] = (
         OVERRUN,
         -math.sqrt(max(0.0, v * v - 2.0 * a * gap_of(model, ws, k))),
@@ -82,7 +82,7 @@ def take_back(model, ws, k):
 
 
 @kernel
-def found(model, ws, register):
+def prepare_located_contact(model, ws, register):
     """Prepare the contact of a located guard.
 
     An open one touches; the slip of one that turns back is against the direction kept.
@@ -96,34 +96,34 @@ def found(model, ws, register):
             and slides(ws, k)
         ):
             r = model.c_row[k]
-            x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
-            if math.hypot(x, y) <= number_of(model, ws, k, REST_SPEED):
-                set_out(ws.c_dir, k, -x, -y)
+            x, y = row_velocity(model, ws, r + 1), row_velocity(model, ws, r + 2)
+            if math.hypot(x, y) <= contact_number(model, ws, k, REST_SPEED):
+                set_unit_direction(ws.c_dir, k, -x, -y)
 
 
 @kernel
-def found_by_host(model, ws, register):
+def prepare_contact_located_by_host(model, ws, register):
     """Prepare the contact of a guard located by a host, which may have stepped over it."""
-    found(model, ws, register)
+    prepare_located_contact(model, ws, register)
     for k in range(model.c_law.size):
         if (
             model.c_guard[2 * k] == register
             and ws.c_near[k] == FOUND
             and not is_closed(ws, k)
-            and gap_of(model, ws, k) < -APART
+            and gap_of(model, ws, k) < -SEPARATED_GAP
         ):
-            take_back(model, ws, k)
+            rewind_to_touch(model, ws, k)
 
 
 @kernel
-def turn_unseen(model, ws, register):
+def follow_unseen_reversal(model, ws, register):
     """Let the stored slip direction follow a reversed velocity; return whether it was reversed."""
     for k in range(model.c_law.size):
         if (
             model.c_row[k + 1] - model.c_row[k] == 3
             and model.c_guard[2 * k + 1] == register
             and slides(ws, k)
-            and slip_along(model, ws, k) < 0.0
+            and slip_speed(model, ws, k) < 0.0
         ):
             ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = -ws.c_dir[2 * k], -ws.c_dir[2 * k + 1]
             return True
@@ -131,11 +131,11 @@ def turn_unseen(model, ws, register):
 
 
 @kernel
-def noise_of_margins(model, ws):
+def margin_noise(model, ws):
     """Return the round-off level of contact margins [m/s²]."""
     motion = 0.0
     for k in range(model.c_law.size):
         if is_closed(ws, k):
             for r in range(model.c_row[k], model.c_row[k + 1]):
                 motion = max(motion, abs(ws.c_b[r]))
-    return NEAR * SURE * motion
+    return MARGIN_NOISE * MARGIN_SAFETY * motion

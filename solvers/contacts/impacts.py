@@ -11,13 +11,13 @@ there is none, then what is slower together.
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.complementarity import guess, solve_contacts
-from kinetree.solvers.contacts.forces import FULL, IMPULSE, close_contact
+from kinetree.solvers.contacts.complementarity import guess_modes, solve_contacts
+from kinetree.solvers.contacts.forces import IMPULSE, OUTPUTS_PER_CONTACT, close_contact
 from kinetree.solvers.contacts.responses import (
+    apply_rows,
     begin_response,
-    gather_responses,
+    compute_mobility,
     list_rows,
-    push_rows,
     respond_alone,
 )
 from kinetree.solvers.contacts.rows import (
@@ -29,38 +29,43 @@ from kinetree.solvers.contacts.rows import (
     SLIDE,
     SLOW,
     STICK,
-    number_of,
-    rate_of_row,
-    set_out,
-    touches,
+    contact_number,
+    row_velocity,
+    set_unit_direction,
+    takes_part_in_impact,
 )
-from kinetree.solvers.contacts.ways import find_drifts, motion_of
+from kinetree.solvers.contacts.ways import find_drifts, row_motion
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constraint_projection import DAMPING, speed_scale
 from kinetree.solvers.loops.minimum_norm_change import place_loops
 from kinetree.solvers.loops.set_speeds import free_change
 
-STILL = 1e-9  # relative to the largest speed: slower ones are none
-BLOWS = 10000  # of a sequence; it would end in itself
+STILL_SPEED = 1e-9  # relative to the largest speed: slower ones are none
+MAX_BLOWS = 10000  # of a sequence; it would end in itself
 NEWTON, ENERGETIC = int(L.Restitution.NEWTON), int(L.Restitution.ENERGETIC)
-TRIALS, MATCHED = 100, 1e-14  # for the shares of energetic contacts; relative
+MAX_ENERGETIC_TRIALS, ENERGETIC_TOLERANCE = (
+    100,
+    1e-14,
+)  # for the shares of energetic contacts; relative
 
 
 @kernel
-def take_touching(model, ws):
+def include_touching(model, ws):
     """Include the contacts that are closed or touch; return the number of rows."""
     for k in range(model.c_law.size):
-        ws.c_take[k] = 1.0 if touches(model, ws, k) else 0.0
+        ws.c_take[k] = 1.0 if takes_part_in_impact(model, ws, k) else 0.0
         ws.c_near[k] = ws.c_take[k]
         ws.c_mu[k] = (
-            number_of(model, ws, k, FRICTION) if model.c_row[k + 1] - model.c_row[k] == 3 else 0.0
+            contact_number(model, ws, k, FRICTION)
+            if model.c_row[k + 1] - model.c_row[k] == 3
+            else 0.0
         )
     return list_rows(model, ws)
 
 
 @kernel
-def free_factors(model, ws):
+def factor_at_position(model, ws):
     """Return the factors of the elimination and of the loops at the present place."""
     ws.head.damped = 1.0
     for r in range(ws.loop_r.size):
@@ -69,39 +74,39 @@ def free_factors(model, ws):
 
 
 @boundary("state")
-def collide(model, ws, t):
+def apply_impulses(model, ws, t):
     """Change ws.u by the impulses of all touching contacts and set their modes; return the status."""
     status = place_loops(model, ws, t)
     if status != 0:
         return status
-    count = take_touching(model, ws)
+    count = include_touching(model, ws)
     if count == 0:
         return 0
-    status = free_factors(model, ws)
+    status = factor_at_position(model, ws)
     if status == 0:
-        status = gather_responses(model, ws)
+        status = compute_mobility(model, ws)
     for i in range(count):
         r = int(ws.c_at[i])
-        ws.c_rate[r] = rate_of_row(model, ws, r)
+        ws.c_rate[r] = row_velocity(model, ws, r)
         ws.c_total[r] = 0.0
     if status == 0 and model.header.sequence == 1:
-        status = one_by_one(model, ws)
+        status = solve_sequentially(model, ws)
     if status == 0:
-        status = together(model, ws)
+        status = solve_simultaneously(model, ws)
     if status != 0:
         return status
-    count = take_near(model, ws)
+    count = include_all_touching(model, ws)
     begin_response(model, ws)
-    push_rows(model, ws, ws.c_total, count)
+    apply_rows(model, ws, ws.c_total, count)
     status = respond_alone(model, ws)
     for j in range(ws.u.size):
         ws.u[j] += ws.udot[j]
-    settle_states(model, ws)
+    set_modes_after_impact(model, ws)
     return status
 
 
 @kernel
-def take_near(model, ws):
+def include_all_touching(model, ws):
     """Return include all touching contacts again; return the number of rows."""
     for k in range(model.c_law.size):
         ws.c_take[k] = ws.c_near[k]
@@ -109,60 +114,62 @@ def take_near(model, ws):
 
 
 @kernel
-def one_by_one(model, ws):
+def solve_sequentially(model, ws):
     """Compute impacts of single contacts, the fastest first."""
-    for _ in range(BLOWS):
+    for _ in range(MAX_BLOWS):
         fastest, found = 0.0, -1
         for k in range(model.c_law.size):
             approach = -ws.c_rate[model.c_row[k]] if ws.c_near[k] == NEAR else 0.0
-            if approach > fastest and approach > number_of(model, ws, k, REST_SPEED):
+            if approach > fastest and approach > contact_number(model, ws, k, REST_SPEED):
                 fastest, found = approach, k
         if found < 0:
             break
         for k in range(model.c_law.size):
             ws.c_take[k] = 1.0 if k == found else 0.0
-        status = together(model, ws)
+        status = solve_simultaneously(model, ws)
         if status != 0:
             return status
-    take_near(model, ws)
+    include_all_touching(model, ws)
     return 0
 
 
 @kernel
-def bounce_of(model, ws, k):
+def effective_restitution(model, ws, k):
     """Return the coefficient of restitution for the present approach speed."""
-    e = number_of(model, ws, k, RESTITUTION)
-    return e if -ws.c_rate[model.c_row[k]] > number_of(model, ws, k, REST_SPEED) else 0.0
+    e = contact_number(model, ws, k, RESTITUTION)
+    return e if -ws.c_rate[model.c_row[k]] > contact_number(model, ws, k, REST_SPEED) else 0.0
 
 
 @kernel
-def together(model, ws):
+def solve_simultaneously(model, ws):
     """Compute the impulses of all included contacts at once, added to ws.c_total."""
     count = list_rows(model, ws)
     bounces, phases = False, False
     for k in range(model.c_law.size):
-        ws.c_bounce[k] = bounce_of(model, ws, k) if ws.c_take[k] == 1.0 else 0.0
+        ws.c_bounce[k] = effective_restitution(model, ws, k) if ws.c_take[k] == 1.0 else 0.0
         bounces = bounces or ws.c_bounce[k] > 0.0
         phases = phases or (ws.c_bounce[k] > 0.0 and model.c_law[k] != NEWTON)
     for i in range(count):
         r = int(ws.c_at[i])
         ws.c_b[r] = ws.c_rate[r]
     find_drifts(model, ws, count)
-    guess(model, ws, STILL * speed_scale(ws))
+    guess_modes(model, ws, STILL_SPEED * speed_scale(ws))
     status = solve_contacts(model, ws)
     for i in range(count):
         r = int(ws.c_at[i])
         ws.c_plastic[r] = ws.c_x[r]
     if status == 0 and bounces:
-        status = expand(model, ws, count) if phases else rebound(model, ws, count)
+        status = (
+            solve_expansion(model, ws, count) if phases else solve_newton_rebound(model, ws, count)
+        )
         if status == 0:
             limit_energy(model, ws, count)
-    take_over(model, ws, count)
+    accumulate_impulses(model, ws, count)
     return status
 
 
 @kernel
-def add_bounces(model, ws):
+def add_newton_rebound(model, ws):
     """w⁺ + e w⁻ in the place of w⁺, for contacts by Newton's hypothesis."""
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0 and model.c_law[k] == NEWTON:
@@ -171,15 +178,15 @@ def add_bounces(model, ws):
 
 
 @kernel
-def rebound(model, ws, count):
+def solve_newton_rebound(model, ws, count):
     """Return Newton's hypothesis: all impulses in one step."""
-    add_bounces(model, ws)
-    guess(model, ws, STILL * speed_scale(ws))
+    add_newton_rebound(model, ws)
+    guess_modes(model, ws, STILL_SPEED * speed_scale(ws))
     return solve_contacts(model, ws)
 
 
 @kernel
-def expand(model, ws, count):
+def solve_expansion(model, ws, count):
     """Compute the expansion phase after compression."""
     n = model.c_value.size
     for i in range(count):
@@ -187,17 +194,17 @@ def expand(model, ws, count):
         for j in range(count):
             s = int(ws.c_at[j])
             ws.c_b[r] += ws.c_g[r * n + s] * ws.c_plastic[s]
-    add_bounces(model, ws)
+    add_newton_rebound(model, ws)
     for k in range(model.c_law.size):
         ws.c_share[k] = ws.c_bounce[k]
     status = 0
-    for _ in range(TRIALS):
-        guess(model, ws, STILL * speed_scale(ws))
+    for _ in range(MAX_ENERGETIC_TRIALS):
+        guess_modes(model, ws, STILL_SPEED * speed_scale(ws))
         for k in range(model.c_law.size):
             if ws.c_take[k] == 1.0 and model.c_law[k] != NEWTON:
                 ws.c_base[k] = ws.c_share[k] * ws.c_plastic[model.c_row[k]]
         status = solve_contacts(model, ws)
-        if status != 0 or matched(model, ws, count):
+        if status != 0 or match_energetic_work(model, ws, count):
             break
     for i in range(count):
         r = int(ws.c_at[i])
@@ -206,7 +213,7 @@ def expand(model, ws, count):
 
 
 @kernel
-def matched(model, ws, count):
+def match_energetic_work(model, ws, count):
     """Return whether every energetic contact returns its work; else correct its share."""
     n = model.c_value.size
     done = True
@@ -219,11 +226,11 @@ def matched(model, ws, count):
             and ws.c_plastic[r] > 0.0
         ):
             stored = -(ws.c_rate[r] + ws.c_b[r]) * ws.c_plastic[r]
-            given = (ws.c_b[r] + motion_of(ws, r, count, n)) * ws.c_x[r]
+            given = (ws.c_b[r] + row_motion(ws, r, count, n)) * ws.c_x[r]
             if stored > 0.0 and given > 0.0:
                 change = ws.c_bounce[k] * math.sqrt(stored / given)
                 ws.c_share[k] *= change
-                done = done and abs(change - 1.0) <= MATCHED
+                done = done and abs(change - 1.0) <= ENERGETIC_TOLERANCE
     return done
 
 
@@ -253,7 +260,7 @@ def limit_energy(model, ws, count):
 
 
 @kernel
-def take_over(model, ws, count):
+def accumulate_impulses(model, ws, count):
     """Add the impulses to the total and change the rates of all that touch."""
     n = model.c_value.size
     for k in range(model.c_law.size):
@@ -268,46 +275,46 @@ def take_over(model, ws, count):
 
 
 @kernel
-def settle_states(model, ws):
+def set_modes_after_impact(model, ws):
     """Close contacts that do not separate, tentatively if they separate slowly."""
-    still = STILL * speed_scale(ws)
+    still = STILL_SPEED * speed_scale(ws)
     for k in range(model.c_law.size):
         r = model.c_row[k]
         if ws.c_near[k] != NEAR:
             continue
         if ws.c_total[r] > 0.0:
-            ws.c_out[FULL * k + IMPULSE] = ws.c_total[r]
+            ws.c_out[OUTPUTS_PER_CONTACT * k + IMPULSE] = ws.c_total[r]
         ws.c_near[k] = SLOW if ws.c_rate[r] > still else NEAR
-        if ws.c_rate[r] > max(still, number_of(model, ws, k, REST_SPEED)):
+        if ws.c_rate[r] > max(still, contact_number(model, ws, k, REST_SPEED)):
             ws.c_mode[k] = OPEN
         elif model.c_row[k + 1] - r == 1:
             close_contact(ws, k, STICK)
         else:
-            settle_slip(model, ws, k, still)
+            set_slip_after_impact(model, ws, k, still)
 
 
 @kernel
-def slip_after(ws, r):
+def slip_after_impact(ws, r):
     """Return the speed of slip after the impacts of a contact whose rows begin at r."""
     return math.hypot(ws.c_rate[r + 1], ws.c_rate[r + 2])
 
 
 @kernel
-def settle_slip(model, ws, k, still):
+def set_slip_after_impact(model, ws, k, still):
     """Set whether a contact with friction sticks or slides after an impact."""
     r = model.c_row[k]
     x, y = ws.c_rate[r + 1], ws.c_rate[r + 2]
-    slip = slip_after(ws, r)
+    slip = slip_after_impact(ws, r)
     along = x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1]
     driven = ws.c_drift[2 * k] != 0.0 or ws.c_drift[2 * k + 1] != 0.0
     turned = (
         int(ws.c_mode[k]) == SLIDE
         and not driven
         and along <= still
-        and slip <= number_of(model, ws, k, REST_SPEED)
+        and slip <= contact_number(model, ws, k, REST_SPEED)
     )
     if slip <= still or turned:
         close_contact(ws, k, STICK)
     else:
         close_contact(ws, k, SLIDE)
-        set_out(ws.c_dir, k, x, y)
+        set_unit_direction(ws.c_dir, k, x, y)

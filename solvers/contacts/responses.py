@@ -5,8 +5,8 @@ is kept and brought back, so that the forces act in the end on what the eliminat
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.rows import increment_of_row, push_row
-from kinetree.solvers.contacts.ways import find_ways
+from kinetree.solvers.contacts.rows import add_row_wrenches, row_increment
+from kinetree.solvers.contacts.ways import find_slip_directions
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constraint_force_response import (
@@ -71,34 +71,34 @@ def respond_alone(model, ws):
 
 
 @boundary("solve")
-def gather_responses(model, ws):
+def compute_mobility(model, ws):
     """Compute the mobility G of the listed rows and their slip directions."""
     n, count = model.c_value.size, list_rows(model, ws)
     status = 0
     for i in range(count):
         r = int(ws.c_at[i])
         begin_response(model, ws)
-        push_row(model, ws, r, 1.0)
+        add_row_wrenches(model, ws, r, 1.0)
         found = respond_alone(model, ws)
         status = found if status == 0 else status
         for j in range(count):
             s = int(ws.c_at[j])
-            ws.c_g[s * n + r] = increment_of_row(model, ws, s)
-    find_ways(model, ws, count)
+            ws.c_g[s * n + r] = row_increment(model, ws, s)
+    find_slip_directions(model, ws, count)
     return status
 
 
 @kernel
-def push_rows(model, ws, x, count):
+def apply_rows(model, ws, x, count):
     """Apply the contact forces or impulses of the listed rows to ws.push."""
     push_nothing(ws)
     for i in range(count):
         r = int(ws.c_at[i])
-        push_row(model, ws, r, x[r])
+        add_row_wrenches(model, ws, r, x[r])
 
 
 @kernel
-def keep(model, ws):
+def save_elimination(model, ws):
     """Save the results of the elimination."""
     bodies = model.parent.size
     for i in range(bodies):
@@ -119,7 +119,7 @@ def keep(model, ws):
 
 
 @kernel
-def bring_back(model, ws):
+def restore_elimination(model, ws):
     """Restore the saved results of the elimination."""
     bodies = model.parent.size
     for i in range(bodies):
@@ -138,11 +138,11 @@ def bring_back(model, ws):
 
 
 @kernel
-def let_act(model, ws, count):
+def apply_contact_forces(model, ws, count):
     """Apply the contact forces of the listed rows to the restored results."""
     for r in range(ws.c_goal.size):
         ws.c_goal[r] = ws.c_increment[r]
-    push_rows(model, ws, ws.c_lam, count)
+    apply_rows(model, ws, ws.c_lam, count)
     respond_closed(model, ws)
     for r in range(ws.loop_lam.size):
         ws.loop_lam[r] += ws.c_multiplier[r]

@@ -15,20 +15,20 @@ from kinetree.solvers.views import arm_at
 
 OPEN, STICK, SLIDE = int(L.Contact.OPEN), int(L.Contact.STICK), int(L.Contact.SLIDE)
 RESTITUTION, FRICTION, REST_SPEED = 0, 1, 2  # of the three registers of a contact
-TOUCH = 1e-10  # m: gaps up to this are none
+TOUCH_GAP = 1e-10  # m: gaps up to this are none
 # c_near, how a contact takes part in the present impact: its slip comes back from what it has left; it touches; is closed for a try, as it parts
 # slowly; has been located to touch; lies behind the touch of a host, where the bodies overlap
 LET_GO, NEAR, SLOW, FOUND, OVERRUN = 0.5, 1.0, 2.0, 3.0, 4.0
-NEARBY = 1e-3  # of the reach: as far closing loops may take a contact from the touch that has been located
-ACROSS, CRAWL = (
+LOCATED_GAP = 1e-3  # of the reach: as far closing loops may take a contact from the touch that has been located
+ACROSS_SHARE, CRAWL_SPEED = (
     1e-4,
     1e-6,
 )  # of the speed, and m/s: slower is an error of the step that is tried, or of loops that give way
-DEEP = 1e-6  # m: overlap that is taken as rounding of what was given
+OVERLAP_TOLERANCE = 1e-6  # m: overlap that is taken as rounding of what was given
 
 
 @kernel
-def number_of(model, ws, k, which):
+def contact_number(model, ws, k, which):
     """Return restitution, friction or rest speed of contact k."""
     return ws.val[model.c_number[3 * k + which]]
 
@@ -55,13 +55,13 @@ def gap_of(model, ws, k):
 
 
 @kernel
-def touches(model, ws, k):
+def takes_part_in_impact(model, ws, k):
     """Return whether contact k takes part in an impact."""
     gap = gap_of(model, ws, k)
     return (
         is_closed(ws, k)
-        or gap <= TOUCH
-        or (ws.c_near[k] >= FOUND and gap <= NEARBY * reach(model, ws))
+        or gap <= TOUCH_GAP
+        or (ws.c_near[k] >= FOUND and gap <= LOCATED_GAP * reach(model, ws))
     )
 
 
@@ -75,13 +75,13 @@ def any_overrun(ws):
 
 
 @kernel
-def rate_of_row(model, ws, r):
+def row_velocity(model, ws, r):
     """Return the velocity along row r; needs the state program."""
     return ws.val[model.c_value[r] + 1]
 
 
 @kernel
-def set_out(directions, k, x, y):
+def set_unit_direction(directions, k, x, y):
     """Set direction k to that of (x, y) if it is not zero; return the magnitude."""
     size = math.hypot(x, y)
     if size > 0.0:
@@ -90,7 +90,7 @@ def set_out(directions, k, x, y):
 
 
 @kernel
-def acceleration_of_row(model, ws, r):
+def row_acceleration(model, ws, r):
     """Return the acceleration along row r, after the accelerations."""
     return ws.val[model.c_value[r] + 2] + accelerations_along(
         model, ws, model.c_arm_at[r], model.c_arm_at[r + 1], True
@@ -98,7 +98,7 @@ def acceleration_of_row(model, ws, r):
 
 
 @kernel
-def increment_of_row(model, ws, r):
+def row_increment(model, ws, r):
     """Return the effect of the acceleration increments on row r."""
     total = 0.0
     for k in range(model.c_arm_at[r], model.c_arm_at[r + 1]):
@@ -110,7 +110,7 @@ def increment_of_row(model, ws, r):
 
 
 @kernel
-def push_row(model, ws, r, x):
+def add_row_wrenches(model, ws, r, x):
     """Add the wrenches of a multiplier x of row r to ws.push."""
     for k in range(model.c_arm_at[r], model.c_arm_at[r + 1]):
         one = arm_at(model.l_arm, k)
@@ -120,7 +120,7 @@ def push_row(model, ws, r, x):
 
 
 @kernel
-def power_of_contacts(model, ws):
+def contact_power(model, ws):
     """Return the power of the contact forces, after the accelerations: that of friction where
     contacts slide.
     """
@@ -128,5 +128,5 @@ def power_of_contacts(model, ws):
     for k in range(model.c_law.size):
         if is_closed(ws, k):
             for r in range(model.c_row[k], model.c_row[k + 1]):
-                total += ws.c_lam[r] * rate_of_row(model, ws, r)
+                total += ws.c_lam[r] * row_velocity(model, ws, r)
     return total

@@ -5,21 +5,21 @@ Across its ways nothing tends to slip, and friction there would say again what t
 
 import math
 
-from kinetree.solvers.contacts.rows import ACROSS, CRAWL, rate_of_row
+from kinetree.solvers.contacts.rows import ACROSS_SHARE, CRAWL_SPEED, row_velocity
 from kinetree.solvers.kernel import kernel
 
 STICKS, SLIPS, DRIVEN = 1.0, 2.0, 3.0  # ws.c_rub
-NOTHING = 1e-13  # relative to the largest diagonal: such a row moves nothing
-ASIDE = 0.1  # part across the way of the direction kept: more is no error
-SURE = 1e-9  # relative to the largest acceleration: less than this neither opens a contact nor lets it slide
-FADED = (
-    0.1  # of SURE: slower passing slips are none, so that no guard stands at nothing but roundings
-)
-DEPENDENT = 1e-6  # relative to the response along the plane: less of it is left by the normal row only by rounding, or as loops give way in impacts
+NEGLIGIBLE_MOBILITY = 1e-13  # relative to the largest diagonal: such a row moves nothing
+ASIDE_SHARE = 0.1  # part across the way of the direction kept: more is no error
+MARGIN_SAFETY = 1e-9  # relative to the largest acceleration: less than this neither opens a contact nor lets it slide
+FADED_SHARE = 0.1  # of MARGIN_SAFETY: slower unresisted slips are roundings, no margins
+# relative to the mobility along the plane: less of it is left by the normal row only by rounding, or
+# as loops give way in impacts
+DEPENDENT_SHARE = 1e-6
 
 
 @kernel
-def scales(ws, count, n):
+def problem_scales(ws, count, n):
     """Return largest diagonal, and largest motion b, of the rows listed."""
     top, motion = 0.0, 0.0
     for i in range(count):
@@ -30,7 +30,7 @@ def scales(ws, count, n):
 
 
 @kernel
-def motion_of(ws, r, count, n):
+def row_motion(ws, r, count, n):
     """w of row r."""
     total = ws.c_b[r]
     for j in range(count):
@@ -40,7 +40,7 @@ def motion_of(ws, r, count, n):
 
 
 @kernel
-def response_along(ws, r, n, x, y):
+def mobility_along(ws, r, n, x, y):
     """Return the motion along (x, y) by a unit force along it, of a plane whose rows begin at r."""
     return (
         x * x * ws.c_g[r * n + r]
@@ -50,7 +50,7 @@ def response_along(ws, r, n, x, y):
 
 
 @kernel
-def ways_of(ws, r, n, top, held):
+def free_slip_directions(ws, r, n, top, held):
     """Return the number of free slip directions of a contact, and the single one if there is one.
 
     They are those in which something is left of G_t, or, if the gap is held, of G_t - G_tn G_nt / G_n. A point on one curve has none if the curve
@@ -58,9 +58,9 @@ def ways_of(ws, r, n, top, held):
     """
     g, a, c = ws.c_g[r * n + r], ws.c_g[(r + 1) * n + r + 1], ws.c_g[(r + 2) * n + r + 2]
     b = 0.5 * (ws.c_g[(r + 1) * n + r + 2] + ws.c_g[(r + 2) * n + r + 1])
-    if not g > NOTHING * top:
+    if not g > NEGLIGIBLE_MOBILITY * top:
         return 2, 0.0, 0.0
-    nothing = max(DEPENDENT * (a + c), NOTHING * top)
+    nothing = max(DEPENDENT_SHARE * (a + c), NEGLIGIBLE_MOBILITY * top)
     if held:
         a -= ws.c_g[(r + 1) * n + r] * ws.c_g[r * n + r + 1] / g
         b -= (
@@ -84,13 +84,13 @@ def ways_of(ws, r, n, top, held):
 
 
 @kernel
-def find_ways(model, ws, count):
+def find_slip_directions(model, ws, count):
     """Compute the free slip directions of the included contacts."""
     n = model.c_value.size
-    top, _ = scales(ws, count, n)
+    top, _ = problem_scales(ws, count, n)
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3:
-            ways, x, y = ways_of(ws, model.c_row[k], n, top, True)
+            ways, x, y = free_slip_directions(ws, model.c_row[k], n, top, True)
             ws.c_ways[k], ws.c_way[2 * k], ws.c_way[2 * k + 1] = ways, x, y
             ws.c_drift[2 * k], ws.c_drift[2 * k + 1] = 0.0, 0.0
 
@@ -99,10 +99,17 @@ def find_ways(model, ws, count):
 def find_drifts(model, ws, count):
     """Compute how prescribed motions drag contacts across their slip directions."""
     n = model.c_value.size
-    _, motion = scales(ws, count, n)
+    _, motion = problem_scales(ws, count, n)
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3 and ws.c_ways[k] < 2.0:
-            find_drift(ws, k, model.c_row[k], n, ws.c_b[model.c_row[k]], ACROSS * motion + CRAWL)
+            find_drift(
+                ws,
+                k,
+                model.c_row[k],
+                n,
+                ws.c_b[model.c_row[k]],
+                ACROSS_SHARE * motion + CRAWL_SPEED,
+            )
 
 
 @kernel
@@ -120,37 +127,37 @@ def find_drift(ws, k, r, n, closing, least):
 
 
 @kernel
-def ways_now(model, ws, k, n, top):
+def present_slip_directions(model, ws, k, n, top):
     """Return the free slip directions of contact k for its present mode."""
     if ws.c_hold[k] == 1.0:
         return int(ws.c_ways[k]), ws.c_way[2 * k], ws.c_way[2 * k + 1]
-    return ways_of(ws, model.c_row[k], n, top, False)
+    return free_slip_directions(ws, model.c_row[k], n, top, False)
 
 
 @kernel
-def drive_across(ws, k, ways, x, y):
+def prescribed_cross_speed(ws, k, ways, x, y):
     """Return the prescribed speed of contact k across its only slip direction; 0 if there is none."""
     u, v = ws.c_drift[2 * k], ws.c_drift[2 * k + 1]
     size = math.hypot(u, v)
     across = 0.0 if ways == 2 else size if ways == 0 else x * v - y * u
-    return across if abs(across) > ACROSS * size else 0.0
+    return across if abs(across) > ACROSS_SHARE * size else 0.0
 
 
 @kernel
-def turn_into_way(ws, k, x, y):
+def align_slip(ws, k, x, y):
     """Turn the slip of contact k into its free direction, in the nearer sense."""
     along = 1.0 if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] >= 0.0 else -1.0
     ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = along * x, along * y
 
 
 @kernel
-def slide_along_ways(model, ws, count):
+def restrict_sliding_contacts(model, ws, count):
     """Restrict sliding contacts with one slip direction to it, up to integration errors.
 
     What a given motion drives across the way is none: friction is against the velocity as it is, and where that begins against what it is to become.
     """
     n = model.c_value.size
-    _, motion = scales(ws, count, n)
+    _, motion = problem_scales(ws, count, n)
     for k in range(model.c_law.size):
         if (
             ws.c_take[k] == 1.0
@@ -159,29 +166,29 @@ def slide_along_ways(model, ws, count):
             and ws.c_ways[k] == 1.0
         ):
             r, x, y = model.c_row[k], ws.c_way[2 * k], ws.c_way[2 * k + 1]
-            u, v = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
-            if abs(x * ws.c_dir[2 * k + 1] - y * ws.c_dir[2 * k]) > ASIDE:
-                if math.hypot(u, v) <= CRAWL:
-                    find_drift(ws, k, r, n, ws.c_b[r] - ws.c_pull[r], ACROSS * motion)
+            u, v = row_velocity(model, ws, r + 1), row_velocity(model, ws, r + 2)
+            if abs(x * ws.c_dir[2 * k + 1] - y * ws.c_dir[2 * k]) > ASIDE_SHARE:
+                if math.hypot(u, v) <= CRAWL_SPEED:
+                    find_drift(ws, k, r, n, ws.c_b[r] - ws.c_pull[r], ACROSS_SHARE * motion)
                     ws.c_forced[k] = 0.0
                     ws.c_rub[k] = (
                         DRIVEN
                         if ws.c_drift[2 * k] != 0.0 or ws.c_drift[2 * k + 1] != 0.0
                         else STICKS
                     )
-            elif abs(x * v - y * u) <= ACROSS * math.hypot(u, v) + CRAWL:
-                turn_into_way(ws, k, x, y)
+            elif abs(x * v - y * u) <= ACROSS_SHARE * math.hypot(u, v) + CRAWL_SPEED:
+                align_slip(ws, k, x, y)
 
 
 @kernel
-def passing_slip(ws, k, r, count, n):
+def unresisted_slip(ws, k, r, count, n):
     """Return the rate of a slip that no force can hold, across the slip direction of a contact.
 
     A given motion begins it; or a point moves on and does not slip at this instant, as one plane rolls on the other, and has a way in a moment.
     """
-    along = (motion_of(ws, r, count, n) - ws.c_pull[r]) / ws.c_g[r * n + r]
-    x = motion_of(ws, r + 1, count, n) - ws.c_pull[r + 1] - ws.c_g[(r + 1) * n + r] * along
-    y = motion_of(ws, r + 2, count, n) - ws.c_pull[r + 2] - ws.c_g[(r + 2) * n + r] * along
+    along = (row_motion(ws, r, count, n) - ws.c_pull[r]) / ws.c_g[r * n + r]
+    x = row_motion(ws, r + 1, count, n) - ws.c_pull[r + 1] - ws.c_g[(r + 1) * n + r] * along
+    y = row_motion(ws, r + 2, count, n) - ws.c_pull[r + 2] - ws.c_g[(r + 2) * n + r] * along
     if ws.c_ways[k] == 1.0:
         a, b = ws.c_way[2 * k], ws.c_way[2 * k + 1]
         x, y = (a * y - b * x) * -b, (a * y - b * x) * a

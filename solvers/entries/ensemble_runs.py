@@ -89,7 +89,7 @@ def run_group(model, lanes, memory, plan, method, times, columns, table, first):
     status = E.lane_rates(memory[2 * n : 3 * n], model, lanes, times[0], memory[:n])
     for row in range(plan[E.ROWS]):
         if status == 0 and row > 0:
-            status = E.reach(model, lanes, memory, plan, method, times[row - 1], times[row])
+            status = E.run_lanes(model, lanes, memory, plan, method, times[row - 1], times[row])
         if status == 0:
             status = record(model, lanes, memory, plan, times[row], columns, table, row, first)
     return status

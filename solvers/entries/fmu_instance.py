@@ -7,32 +7,32 @@ from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import entry, kernel
 from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.run.advance import advance
-from kinetree.solvers.run.contact_events import touch
-from kinetree.solvers.run.corners import host_time, pass_corner
-from kinetree.solvers.run.event_memory import arm, judge, keep_signs
-from kinetree.solvers.run.events import events_size
+from kinetree.solvers.run.contact_events import initialise_contacts
+from kinetree.solvers.run.corners import host_time, pass_host_breakpoint
+from kinetree.solvers.run.event_memory import arm_guards, mark_contacts_evaluated, save_signs
+from kinetree.solvers.run.events import locator_size
 from kinetree.solvers.run.host_events import (
-    close_again,
-    forget_steps,
-    go_on_from,
-    happen_by_guards,
+    close_host_state,
+    continue_from,
+    evaluate_closed_guards,
+    forget_noted_step,
+    handle_host_events,
     leave_event_mode,
-    locate_by_host,
-    look_closed,
+    mark_located_by_host,
     note_step,
     refresh_for_host,
 )
 from kinetree.solvers.run.methods import memory_size
-from kinetree.solvers.run.step_start import latch
+from kinetree.solvers.run.step_start import latch_actuators
 from kinetree.solvers.run.unit import (
-    lay_out,
+    initialise_workspace,
+    integrator_memory,
     load_states,
-    locator,
-    memory,
-    open_books,
+    locator_memory,
+    normalise_quaternions,
+    open_energy_balance,
     refresh,
     structure,
-    unit_quaternions,
 )
 from kinetree.solvers.views import floats_view, unit_ints, unit_work
 
@@ -48,7 +48,7 @@ def unit_sizes(ints, floats, work, option, t):
     sizes = floats_view(work)
     states, guards = int(sizes[0]), int(sizes[1])
     sizes[0] = memory_size(option, states)
-    sizes[1] = events_size(guards, states)
+    sizes[1] = locator_size(guards, states)
     return 0
 
 
@@ -65,8 +65,8 @@ def unit_reset(ints, floats, work, option, t):
     W.budget = BUDGET
     W.knot = W.turned = -math.inf
     W.next = math.inf
-    forget_steps(W)
-    lay_out(I, F, W)
+    forget_noted_step(W)
+    initialise_workspace(I, F, W)
     return 0
 
 
@@ -74,7 +74,7 @@ def unit_reset(ints, floats, work, option, t):
 def close_all(model, ws, t):
     """Close loops and resolve initial contacts before a run starts."""
     status = assemble(model, ws, t) if model.l_kind.size > 0 else 0
-    return touch(model, ws, t) if status == 0 and model.c_law.size > 0 else status
+    return initialise_contacts(model, ws, t) if status == 0 and model.c_law.size > 0 else status
 
 
 @entry
@@ -103,26 +103,26 @@ def unit_start(ints, floats, work, option, t):
             ws.u[k] = ws.val[I.start_u + k]
         for k in range(ws.x.size):
             ws.x[k] = ws.val[I.start_x + k]
-    unit_quaternions(model, ws)
+    normalise_quaternions(model, ws)
     status = close_all(model, ws, t)
     W.started = 0.0
     W.knot = W.turned = -math.inf
     W.next = math.inf
-    forget_steps(W)
+    forget_noted_step(W)
     W.pending = 0.0
     for k in range(2 * I.event_names):
         W[I.at_truth + k] = 0.0
-    judge(I, W, model)
+    mark_contacts_evaluated(I, W, model)
     if status == 0:
         status = refresh(I, F, W, t)
     if status == 0 and model.header.latches > 0:
-        latch(model, ws)
+        latch_actuators(model, ws)
         status = refresh(I, F, W, t)
     W.work = 0.0
     W.energy_residual = 0.0
-    open_books(I, F, W)
+    open_energy_balance(I, F, W)
     W.status = status
-    arm(I, W, model, ws)
+    arm_guards(I, W, model, ws)
     return status
 
 
@@ -133,14 +133,19 @@ def unit_prepare(ints, floats, work, option, t):
     model, ws = structure(I, F, W)
     residual = W.energy_residual
     if W.started != 0.0:
-        keep_signs(I, W, model, locator(I, W, model.header.guards, int(memory(I, W)[C.N])))
+        save_signs(
+            I,
+            W,
+            model,
+            locator_memory(I, W, model.header.guards, int(integrator_memory(I, W)[C.N])),
+        )
     status = prepare(model, ws)
     if status == 0 and model.c_law.size > 0:
-        status = touch(model, ws, W.time)
+        status = initialise_contacts(model, ws, W.time)
     if status == 0:
         status = refresh(I, F, W, W.time)
     W.energy_residual = residual
-    open_books(I, F, W)
+    open_energy_balance(I, F, W)
     W.started = 0.0
     return status
 
@@ -179,7 +184,7 @@ def unit_corner(ints, floats, work, option, t):
     """Return model exchange: carry out the corner of the laws of time announced in `next` if t has
     reached it, and announce the next one.
     """
-    return pass_corner(unit_ints(ints), floats_view(floats), unit_work(work), t)
+    return pass_host_breakpoint(unit_ints(ints), floats_view(floats), unit_work(work), t)
 
 
 @entry
@@ -191,15 +196,15 @@ def unit_event(ints, floats, work, option, t):
     that it has completed, 5: it moves on or back to t, 6: event mode ends.
     """
     if option == LOOK:
-        return look_closed(unit_ints(ints), floats_view(floats), unit_work(work), t)
+        return evaluate_closed_guards(unit_ints(ints), floats_view(floats), unit_work(work), t)
     if option == NOTE:
         return note_step(unit_ints(ints), floats_view(floats), unit_work(work), t)
     if option == GO_ON:
-        return go_on_from(unit_ints(ints), floats_view(floats), unit_work(work), t)
+        return continue_from(unit_ints(ints), floats_view(floats), unit_work(work), t)
     if option == LEAVE:
         return leave_event_mode(unit_ints(ints), floats_view(floats), unit_work(work), t)
     if option == LOCATE:
-        return locate_by_host(unit_ints(ints), floats_view(floats), unit_work(work))
+        return mark_located_by_host(unit_ints(ints), floats_view(floats), unit_work(work))
     if option == CLOSE_LOOPS:
-        return close_again(unit_ints(ints), floats_view(floats), unit_work(work), t)
-    return happen_by_guards(unit_ints(ints), floats_view(floats), unit_work(work), t, option)
+        return close_host_state(unit_ints(ints), floats_view(floats), unit_work(work), t)
+    return handle_host_events(unit_ints(ints), floats_view(floats), unit_work(work), t, option)

@@ -48,7 +48,7 @@ def stretch(
     n = ws.q.size + ws.u.size + ws.x.size
     for k in range(n):
         memory[k] = gather(y, n, k, 0, WIDTH)
-    status = S.run_stretch(
+    status = S.run_lanes_until_event(
         model,
         lanes,
         memory,

@@ -8,7 +8,7 @@ Cost: linear in the bodies and, for a bounded envelope, in the loops.
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.forces import hold
+from kinetree.solvers.contacts.forces import solve_contact_forces
 from kinetree.solvers.engine.dec import accelerate_all, apply_loads, dec, eliminate_all
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
@@ -31,7 +31,7 @@ def accelerations_of(model, ws):
     closed contacts.
     """
     status = constrained(model, ws) if model.l_kind.size > 0 else dec(model, ws)
-    return hold(model, ws) if status == 0 and model.c_law.size > 0 else status
+    return solve_contact_forces(model, ws) if status == 0 and model.c_law.size > 0 else status
 
 
 @kernel

@@ -4,31 +4,44 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
-from kinetree.solvers.contacts.projection import constrained, keep_closed, keep_contacts
+from kinetree.solvers.contacts.projection import (
+    is_constrained,
+    project_closed_contacts,
+    project_constraints,
+)
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.integrate.kinds import AUTO, CODES, SMOOTH, STIFF
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.constraint_projection import project_near
-from kinetree.solvers.run.beginning import begin_stage, reconsider, scratch
-from kinetree.solvers.run.corners import next_jump, side, turn_corner
-from kinetree.solvers.run.derivatives import get_state, guards, put_state, sided
-from kinetree.solvers.run.event_search import EVENT_TIME, FIRED, LAST_COUNT, SLOPES_AT, per_guard
-from kinetree.solvers.run.events import locate
-from kinetree.solvers.run.failures import blame
-from kinetree.solvers.run.input_jumps import take_inputs
-from kinetree.solvers.run.knots import near, next_knot
-from kinetree.solvers.run.located import close_state, happen, look_at_contacts
+from kinetree.solvers.run.beginning import maybe_switch_method, scratch_state, start_stage
+from kinetree.solvers.run.corners import breakpoint_side, next_velocity_jump, pass_breakpoint
+from kinetree.solvers.run.derivatives import event_indicators, get_state, put_state, sided_time
+from kinetree.solvers.run.event_search import EVENT_TIME, FIRED, LAST_COUNT, SLOPES_AT, guard_values
+from kinetree.solvers.run.events import locate_event
+from kinetree.solvers.run.failures import find_cause
+from kinetree.solvers.run.input_jumps import take_changed_inputs
+from kinetree.solvers.run.knots import next_breakpoint, time_tolerance
+from kinetree.solvers.run.located import (
+    close_at_event,
+    handle_located_events,
+    release_contacts_after_breakpoint,
+)
 from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, restart, step
-from kinetree.solvers.run.moving_inputs import hold_inputs, keep_given, keep_inputs, set_slopes
-from kinetree.solvers.run.sliding import slides
-from kinetree.solvers.run.unit import locator, memory, refresh, structure
+from kinetree.solvers.run.moving_inputs import (
+    begin_input_motion,
+    hold_inputs,
+    set_input_slopes,
+    store_inputs,
+)
+from kinetree.solvers.run.sliding import detect_sliding
+from kinetree.solvers.run.unit import integrator_memory, locator_memory, refresh, structure
 
 ADAMS, RADAU = CODES[SMOOTH], CODES[STIFF]
 EVENT, CHATTERING = int(L.Status.EVENT), int(L.Status.CHATTERING)
 TOO_MANY_STEPS, CANCELLED = int(L.Status.TOO_MANY_STEPS), int(L.Status.CANCELLED)
 # near a singular position the directions across the constraints look stiff, and radau's error estimate is blind to what is stiff: a step that ends so
 # many tolerances off the constraints is taken again, and from then on right-hand sides are those of the state projected onto them
-FAR_OFF = 20.0
+FAR_OFF_TOLERANCES = 20.0
 LONGEST_STEP = 5.0  # of a method of fixed step, whose start may span some
 
 
@@ -38,30 +51,30 @@ def advance(I, F, W, target, option):
     status.
     """
     status = 0
-    sloped = keep_given(I, F, W, option)
+    sloped = begin_input_motion(I, F, W, option)
     around = option & U.STOP_AROUND_EVENT != 0
     while True:
         model, ws = structure(I, F, W)
         if sloped:
-            set_slopes(I, W, ws)
-        status = EVENT if W.pending == U.PENDING_EVENT else run(I, W, model, ws, target)
+            set_input_slopes(I, W, ws)
+        status = EVENT if W.pending == U.PENDING_EVENT else run_structure(I, W, model, ws, target)
         if status != EVENT:
             break
         if around and W.pending != U.PENDING_EVENT:
-            return pause(I, F, W, U.PENDING_EVENT)
+            return pause_at_event(I, F, W, U.PENDING_EVENT)
         W.pending = 0.0
-        status = happen(I, F, W, W.time)
+        status = handle_located_events(I, F, W, W.time)
         if status != 0:
             break
         if around or (option & U.STOP_BEFORE_FULL != 0 and 2 * (W.events - W.told) > I.logged):
-            return pause(I, F, W, U.PENDING_REST)
+            return pause_at_event(I, F, W, U.PENDING_REST)
         if option & U.STOP_AT_EVENT:
             status = refresh(I, F, W, W.time)
             W.status = status
             hold_inputs(I, F, W)
             return EVENT if status == 0 else status
     if status == 0:
-        status = close_output(I, F, W, target)
+        status = close_output_state(I, F, W, target)
     if status == 0:
         status = refresh(I, F, W, target)
     W.pending = 0.0
@@ -72,63 +85,63 @@ def advance(I, F, W, target, option):
 
 
 @kernel
-def pause(I, F, W, pending):
+def pause_at_event(I, F, W, pending):
     """Return before the target with everything evaluated; the next call continues with `pending`."""
-    status = close_state(I, F, W)
+    status = close_at_event(I, F, W)
     W.pending = pending if status == 0 else 0.0
     W.status = status
     return EVENT if status == 0 else status
 
 
 @kernel
-def close_output(I, F, W, t):
+def close_output_state(I, F, W, t):
     """Project an interpolated output state onto loop constraints and closed contacts."""
     model, ws = structure(I, F, W)
-    return keep_closed(model, ws, t)
+    return project_constraints(model, ws, t)
 
 
 @kernel
-def run(I, W, model, ws, target):
+def run_structure(I, W, model, ws, target):
     """Return steps in the present structure up to the target, 0, or to the first event, EVENT."""
-    mem = memory(I, W)
+    mem = integrator_memory(I, W)
     context = (model, ws)
     status = 0
     if W.started == 0.0:
-        status = begin_stage(I, W, model, ws, mem)
-    elif keep_inputs(I, W, ws) == 1:
-        status = take_inputs(mem, context)
+        status = start_stage(I, W, model, ws, mem)
+    elif store_inputs(I, W, ws) == 1:
+        status = take_changed_inputs(mem, context)
     mem[C.HARD] = 1.0 - W.soft
-    ev = locator(I, W, model.header.guards, int(mem[C.N]))
+    ev = locator_memory(I, W, model.header.guards, int(mem[C.N]))
     while status == 0:
-        status = locate(ev, guards, context, interpolate, mem, target)
-        if at_corner(W, mem, ev, target, status):
-            turned = turn_corner(W, mem, model, ws)
+        status = locate_event(ev, event_indicators, context, interpolate, mem, target)
+        if has_reached_breakpoint(W, mem, ev, target, status):
+            turned = pass_breakpoint(W, mem, model, ws)
             ev[SLOPES_AT] = -math.inf
             if turned == 0 and model.c_law.size > 0:
-                turned = look_at_contacts(model, ws, mem, ev)
+                turned = release_contacts_after_breakpoint(model, ws, mem, ev)
             status = turned if turned != 0 else status
         if status != 0 or C.too_small(C.time_of(mem), target - C.time_of(mem)):
             break
-        status = allowed(W)
+        status = check_step_budget(W)
         # what the last step knows is read until here: rows and events lie inside it
         if status == 0 and I.integrator == AUTO:
-            status = reconsider(I, W, mem, context)
-        mem[C.LATE] = 1.0 if constrained(model, ws) else 0.0
+            status = maybe_switch_method(I, W, mem, context)
+        mem[C.LATE] = 1.0 if is_constrained(model, ws) else 0.0
         if status == 0:
-            status = step_to(W, mem, model, ws, target)
+            status = step_towards(W, mem, model, ws, target)
             if status != 0 and can_project(mem, model, ws):
-                status = project_rates(mem, context)
+                status = restart_on_constraints(mem, context)
             W.steps += 1.0
             W.used += 1.0
         if status == 0 and mem[C.LATE] != 0.0:
-            status = close_loops(mem, context)
+            status = close_step(mem, context)
         if status == 0:
-            status = slides(I, W, mem, context, target)
-    return arrive(I, W, mem, ev, model, ws, target, status)
+            status = detect_sliding(I, W, mem, context, target)
+    return finish_run(I, W, mem, ev, model, ws, target, status)
 
 
 @kernel
-def allowed(W):
+def check_step_budget(W):
     """Return 0 if another step may be taken, else that the run was cancelled or used up its step
     budget.
     """
@@ -139,34 +152,36 @@ def allowed(W):
 
 
 @kernel
-def at_corner(W, mem, ev, target, status):
+def has_reached_breakpoint(W, mem, ev, target, status):
     """Return whether all output up to the corner at the end of the last step has been read."""
     knot = W.knot
-    if not abs(C.time_of(mem) - knot) <= near(knot) or C.time_of(mem) > target + near(target):
+    if not abs(C.time_of(mem) - knot) <= time_tolerance(knot) or C.time_of(
+        mem
+    ) > target + time_tolerance(target):
         return False
-    return status == 0 or (status == EVENT and abs(ev[EVENT_TIME] - knot) <= near(knot))
+    return status == 0 or (status == EVENT and abs(ev[EVENT_TIME] - knot) <= time_tolerance(knot))
 
 
 @kernel
-def step_to(W, mem, model, ws, target):
+def step_towards(W, mem, model, ws, target):
     """Make one step. Variable steps end at the next corner of time functions, fixed steps only at
     velocity jumps.
     """
     if model.header.knots == 0:
         return step(mem, (model, ws), target)
-    kind, t = int(mem[KIND]), sided(ws, C.time_of(mem))
+    kind, t = int(mem[KIND]), sided_time(ws, C.time_of(mem))
     mem[C.HARD] = 1.0 - W.soft
     if not is_fixed(kind):
-        knot = next_knot(model, ws, t, 0)
+        knot = next_breakpoint(model, ws, t, 0)
     else:
-        knot = next_jump(
-            model, ws, t, min(target + near(target), t + LONGEST_STEP * mem[C.H_GIVEN])
+        knot = next_velocity_jump(
+            model, ws, t, min(target + time_tolerance(target), t + LONGEST_STEP * mem[C.H_GIVEN])
         )
     ws.head.sided = 1.0
-    ws.head.read_from = side(W.turned, 1.0)
-    ws.head.read_until = side(knot, -1.0)
+    ws.head.read_from = breakpoint_side(W.turned, 1.0)
+    ws.head.read_until = breakpoint_side(knot, -1.0)
     # hosts add up their times: a target that misses a corner by rounding is that corner
-    if knot < target - near(target) or W.soft != 0.0:
+    if knot < target - time_tolerance(target) or W.soft != 0.0:
         target = knot
         mem[C.HARD] = 1.0 if knot < math.inf else 0.0
     W.knot = knot
@@ -174,21 +189,21 @@ def step_to(W, mem, model, ws, target):
 
 
 @kernel
-def close_loops(mem, context):
+def close_step(mem, context):
     """Project the new state onto loop constraints and closed contacts and pass the change to the
     integrator.
     """
     model, ws = context
     y = C.state_of(mem)
-    t = sided(ws, C.time_of(mem))
+    t = sided_time(ws, C.time_of(mem))
     status = put_state(model, ws, t, y)
     if status == 0:
         status = project_near(model, ws, t) if model.l_kind.size > 0 else 0
-    if can_project(mem, model, ws) and (status != 0 or strays(mem, ws)):
+    if can_project(mem, model, ws) and (status != 0 or is_far_off(mem, ws)):
         C.cut(mem, mem[C.T_OLD], C.block(mem, C.Y_OLD))
-        return project_rates(mem, context)
+        return restart_on_constraints(mem, context)
     if status == 0:
-        status = keep_contacts(model, ws, t)
+        status = project_closed_contacts(model, ws, t)
     if status == 0:
         status = get_state(y, model, ws, t)
     if status == 0:
@@ -203,7 +218,7 @@ def can_project(mem, model, ws):
 
 
 @kernel
-def project_rates(mem, context):
+def restart_on_constraints(mem, context):
     """Restart the integrator with rates evaluated on the constraints."""
     model, ws = context
     ws.head.on_constraints = 1.0
@@ -211,7 +226,7 @@ def project_rates(mem, context):
 
 
 @kernel
-def strays(mem, ws):
+def is_far_off(mem, ws):
     """Return whether the projection changed the state by many tolerances."""
     y, atol = C.state_of(mem), C.block(mem, C.ATOL)
     nq, total = ws.q.size, 0.0
@@ -219,15 +234,15 @@ def strays(mem, ws):
         total += ((ws.q[k] - y[k]) / (atol[k] + mem[C.RTOL] * abs(y[k]))) ** 2
     for k in range(ws.u.size):
         total += ((ws.u[k] - y[nq + k]) / (atol[nq + k] + mem[C.RTOL] * abs(y[nq + k]))) ** 2
-    return not total <= FAR_OFF * FAR_OFF * len(y)
+    return not total <= FAR_OFF_TOLERANCES * FAR_OFF_TOLERANCES * len(y)
 
 
 @kernel
-def arrive(I, W, mem, ev, model, ws, target, status):
+def finish_run(I, W, mem, ev, model, ws, target, status):
     """Leave the state at the target, the event or the failure, and return the status."""
     t = C.time_of(mem)
     if status != 0 and status != EVENT:
-        status = blame(model, ws, status)
+        status = find_cause(model, ws, status)
     W.item = ws.head.item
     W.fastest, W.last_step = mem[C.LIPSCHITZ], mem[C.H]
     ws.head.read_until = math.inf  # whoever evaluates between two steps looks ahead
@@ -236,7 +251,7 @@ def arrive(I, W, mem, ev, model, ws, target, status):
     elif status == 0:
         t = target
     n = int(mem[C.N])
-    y = scratch(I, W, n)
+    y = scratch_state(I, W, n)
     if t < C.time_of(mem):
         interpolate(y, mem, t)
     else:
@@ -245,14 +260,14 @@ def arrive(I, W, mem, ev, model, ws, target, status):
     W.work = y[n - 1]
     W.time = t
     if status == CHATTERING:
-        W.item = chatters(ev, model.header.guards)
+        W.item = find_chattering_guard(ev, model.header.guards)
     return status if status != 0 else found
 
 
 @kernel
-def chatters(ev, count):
+def find_chattering_guard(ev, count):
     """Return the guard that fired too often."""
-    fired, often = per_guard(ev, FIRED), per_guard(ev, LAST_COUNT)
+    fired, often = guard_values(ev, FIRED), guard_values(ev, LAST_COUNT)
     found = -1
     for k in range(count):
         if fired[k] != 0.0 and (found < 0 or often[k] > often[found]):

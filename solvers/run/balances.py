@@ -3,7 +3,7 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv, mv, put3, scale, sv
 from kinetree.solvers.algebra.vectors import get6 as get_symmetric
-from kinetree.solvers.contacts.rows import power_of_contacts
+from kinetree.solvers.contacts.rows import contact_power
 from kinetree.solvers.engine.energy import kinetic, potential, weight
 from kinetree.solvers.engine.modal_bodies import modal_momentum
 from kinetree.solvers.kernel import kernel
@@ -12,7 +12,7 @@ from kinetree.solvers.loops.constraint_residuals import power_of_couplings
 
 
 @kernel
-def write_books(out, model, ws):
+def write_balances(out, model, ws):
     """Mass, momentum (3) and energy, after `velocities`."""
     mass = 0.0
     p = (0.0, 0.0, 0.0)
@@ -31,7 +31,7 @@ def write_books(out, model, ws):
 
 
 @kernel
-def power(model, ws):
+def load_power(model, ws):
     """Return the power of applied loads, and of given motions, after the accelerations; needs
     `velocities`.
     """
@@ -48,12 +48,12 @@ def power(model, ws):
         if model.l_kind.size > 0:
             carry(model, ws)
         for i in range(1, model.parent.size):
-            total += given_power(model, ws, i)
-    return total + power_of_couplings(model, ws) + power_of_contacts(model, ws)
+            total += prescribed_power(model, ws, i)
+    return total + power_of_couplings(model, ws) + contact_power(model, ws)
 
 
 @kernel
-def given_power(model, ws, i):
+def prescribed_power(model, ws, i):
     """Return power that the wrench of joint i puts into a given motion."""
     if model.joint[i] != L.Joint.GENERAL:
         return 0.0

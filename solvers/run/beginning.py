@@ -7,18 +7,18 @@ import math
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.integrate.kinds import AUTO, CODES, INTERRUPTED, SMOOTH, STIFF
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.run.corners import look_after
+from kinetree.solvers.run.corners import read_after_breakpoint
 from kinetree.solvers.run.derivatives import get_state, in_momenta, put_state
-from kinetree.solvers.run.input_jumps import follow_inputs
-from kinetree.solvers.run.located import begin_events
+from kinetree.solvers.run.input_jumps import apply_input_jump
+from kinetree.solvers.run.located import start_event_location
 from kinetree.solvers.run.methods import KIND, is_fixed, start
-from kinetree.solvers.run.moving_inputs import keep_inputs
+from kinetree.solvers.run.moving_inputs import store_inputs
 
 ADAMS, RK45, RADAU = CODES[SMOOTH], CODES[INTERRUPTED], CODES[STIFF]
 
 
 @kernel
-def begin_stage(I, W, model, ws, mem):
+def start_stage(I, W, model, ws, mem):
     """Start integrator and root finder at the present state; EVENT if an event occurs there
     already.
     """
@@ -27,23 +27,23 @@ def begin_stage(I, W, model, ws, mem):
         kind = RK45 if I.inputs > 0 and W.soft == 0.0 else ADAMS
     status = 0
     if model.header.followed > 0:
-        status, work = follow_inputs(model, ws, W.time)
+        status, work = apply_input_jump(model, ws, W.time)
         W.work += work
     if status == 0:
         status = set_integrator(I, W, model, ws, mem, kind)
     context = (model, ws)
     if model.header.knots > 0:
-        look_after(ws, W.turned)
+        read_after_breakpoint(ws, W.turned)
     if status == 0:
-        status = start(mem, context, W.time, scratch(I, W, int(mem[C.N])))
+        status = start(mem, context, W.time, scratch_state(I, W, int(mem[C.N])))
     W.started = 1.0
     W.knot = -math.inf
-    keep_inputs(I, W, ws)
-    return begin_events(I, W, model, ws, mem) if status == 0 else status
+    store_inputs(I, W, ws)
+    return start_event_location(I, W, model, ws, mem) if status == 0 else status
 
 
 @kernel
-def scratch(I, W, n):
+def scratch_state(I, W, n):
     """Return room for one state."""
     return W[I.at_scratch : I.at_scratch + n]
 
@@ -52,7 +52,7 @@ def scratch(I, W, n):
 def set_integrator(I, W, model, ws, mem, kind):
     """Set the options of an integrator and copy the present state to its scratch memory."""
     n = ws.q.size + ws.u.size + ws.x.size + 1
-    y = scratch(I, W, n)
+    y = scratch_state(I, W, n)
     status = get_state(y, model, ws, W.time)
     y[n - 1] = W.work
     fixed = is_fixed(kind)
@@ -72,7 +72,7 @@ def set_integrator(I, W, model, ws, mem, kind):
 
 
 @kernel
-def reconsider(I, W, mem, context):
+def maybe_switch_method(I, W, mem, context):
     """Change to radau when stability limits an explicit method, and back when the motion has become smooth."""
     kind = int(mem[KIND])
     other = kind
@@ -93,6 +93,6 @@ def reconsider(I, W, mem, context):
     mem[C.HARD] = 1.0 - W.soft
     mem[C.H_GIVEN] = last
     if status == 0:
-        status = start(mem, context, t, scratch(I, W, int(mem[C.N])))
+        status = start(mem, context, t, scratch_state(I, W, int(mem[C.N])))
     mem[C.H_GIVEN] = 0.0  # later restarts choose their first step
     return status

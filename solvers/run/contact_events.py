@@ -5,21 +5,25 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import slides
 from kinetree.solvers.contacts.forces import change_modes, close_contact
-from kinetree.solvers.contacts.impacts import STILL, collide, slip_after
-from kinetree.solvers.contacts.projection import DRIVEN_TOGETHER, driven_together, keep_closed
+from kinetree.solvers.contacts.impacts import STILL_SPEED, apply_impulses, slip_after_impact
+from kinetree.solvers.contacts.projection import (
+    DRIVEN_TOGETHER,
+    is_driven_together,
+    project_constraints,
+)
 from kinetree.solvers.contacts.rows import (
-    DEEP,
     FOUND,
     LET_GO,
     NEAR,
     OPEN,
+    OVERLAP_TOLERANCE,
     SLIDE,
     SLOW,
     STICK,
     gap_of,
     is_closed,
-    rate_of_row,
-    set_out,
+    row_velocity,
+    set_unit_direction,
 )
 from kinetree.solvers.engine.evaluation import load
 from kinetree.solvers.kernel import kernel
@@ -29,39 +33,41 @@ from kinetree.solvers.loops.constraint_projection import speed_scale
 from kinetree.solvers.loops.minimum_norm_change import place_loops
 
 PENETRATES = int(L.Status.PENETRATES)
-PARTED = 1e-9  # m: closed contacts have smaller gaps, by the errors of projections
+PARTED_GAP = 1e-9  # m: closed contacts have smaller gaps, by the errors of projections
 
 
 @kernel
-def evaluate(model, ws, t):
+def evaluate_accelerations(model, ws, t):
     """Return accelerations and contact forces."""
     status = load(model, ws, t)
     return accelerations_of(model, ws) if status == 0 else status
 
 
 @kernel
-def held_for_a_try(model, ws, k):
+def sticks_on_trial(model, ws, k):
     """Return whether a contact sticks tentatively: its slip has reversed and is slow."""
     r = model.c_row[k]
     return (
         int(ws.c_mode[k]) == STICK
         and ws.c_near[k] > 0.0
         and model.c_row[k + 1] - r == 3
-        and slip_after(ws, r) > STILL * speed_scale(ws)
+        and slip_after_impact(ws, r) > STILL_SPEED * speed_scale(ws)
     )
 
 
 @kernel
-def any_tried(model, ws):
+def any_on_trial(model, ws):
     """Return whether any contact is closed or sticking tentatively."""
     found = False
     for k in range(ws.c_mode.size):
-        found = found or (ws.c_near[k] == SLOW and is_closed(ws, k)) or held_for_a_try(model, ws, k)
+        found = (
+            found or (ws.c_near[k] == SLOW and is_closed(ws, k)) or sticks_on_trial(model, ws, k)
+        )
     return found
 
 
 @kernel
-def let_go(model, ws):
+def end_trials(model, ws):
     """Open tentatively closed contacts without pressure, and let those slide that friction cannot
     hold.
 
@@ -71,11 +77,11 @@ def let_go(model, ws):
         r = model.c_row[k]
         if ws.c_near[k] == SLOW and is_closed(ws, k) and not ws.c_lam[r] > 0.0:
             ws.c_mode[k] = OPEN
-        elif held_for_a_try(model, ws, k) and ws.c_margin[2 * k + 1] > 0.0:
+        elif sticks_on_trial(model, ws, k) and ws.c_margin[2 * k + 1] > 0.0:
             close_contact(ws, k, SLIDE)
             ws.c_near[k] = LET_GO
-            slip = slip_after(ws, r)
-            set_out(
+            slip = slip_after_impact(ws, r)
+            set_unit_direction(
                 ws.c_dir,
                 k,
                 ws.c_rate[r + 1] / slip + 2.0 * ws.c_slip[2 * k],
@@ -84,82 +90,82 @@ def let_go(model, ws):
 
 
 @boundary("state")
-def strike(model, ws, t):
+def apply_impacts(model, ws, t):
     """Compute the impulses of all touching contacts and their new modes; return the status."""
-    status = collide(model, ws, t)
-    if status == 0 and any_tried(model, ws):
-        status = evaluate(model, ws, t)
-        let_go(model, ws)
+    status = apply_impulses(model, ws, t)
+    if status == 0 and any_on_trial(model, ws):
+        status = evaluate_accelerations(model, ws, t)
+        end_trials(model, ws)
     if status == 0:
-        status = keep_closed(model, ws, t)
+        status = project_constraints(model, ws, t)
     if status == 0:
-        begin_slips(model, ws)
-        status = settle(model, ws, t)
-    return blocked(model, ws) if status == 0 else status
+        restart_slip_directions(model, ws)
+        status = settle_modes(model, ws, t)
+    return report_driven_together(model, ws) if status == 0 else status
 
 
 @kernel
-def begin_slips(model, ws):
+def restart_slip_directions(model, ws):
     """Restart slip directions where closing slowly separating contacts has reversed them."""
-    still = STILL * speed_scale(ws)
+    still = STILL_SPEED * speed_scale(ws)
     for k in range(ws.c_mode.size):
         r = model.c_row[k]
         ws.c_along[k] = 0.0
         if ws.c_near[k] >= NEAR and slides(ws, k) and model.c_row[k + 1] - r == 3:
-            x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
+            x, y = row_velocity(model, ws, r + 1), row_velocity(model, ws, r + 2)
             if math.hypot(x, y) > still:
-                set_out(ws.c_dir, k, x, y)
+                set_unit_direction(ws.c_dir, k, x, y)
 
 
 @kernel
-def blocked(model, ws):
+def report_driven_together(model, ws):
     """Return DRIVEN_TOGETHER, with the contact in head.item, if bodies keep approaching."""
     for k in range(ws.c_mode.size):
-        if ws.c_near[k] > 0.0 and driven_together(model, ws, k):
+        if ws.c_near[k] > 0.0 and is_driven_together(model, ws, k):
             ws.head.item = k
             return DRIVEN_TOGETHER
     return 0
 
 
 @kernel
-def settle(model, ws, t):
+def settle_modes(model, ws, t):
     """Change states of contacts until the forces contradict none."""
     status = 0
     for _ in range(3 * model.c_law.size + 1):
         if status == 0:
-            status = evaluate(model, ws, t)
+            status = evaluate_accelerations(model, ws, t)
         if status != 0 or not change_modes(model, ws):
             break
     return status
 
 
 @kernel
-def overlap(model, ws):
+def report_overlap(model, ws):
     """Return PENETRATES, with the contact as item, where bodies overlap that no host has driven there; else 0."""
     for k in range(ws.c_mode.size):
-        if gap_of(model, ws, k) < -DEEP and ws.c_near[k] < FOUND:
+        if gap_of(model, ws, k) < -OVERLAP_TOLERANCE and ws.c_near[k] < FOUND:
             ws.head.item = k
             return PENETRATES
     return 0
 
 
 @boundary("state")
-def part_moved(model, ws, t):
+def open_moved_contacts(model, ws, t):
     """Open the closed contacts that the actions of events have moved apart; PENETRATES where bodies now overlap."""
     status = place_loops(model, ws, t)
     for k in range(ws.c_mode.size):
-        if status == 0 and is_closed(ws, k) and gap_of(model, ws, k) > PARTED:
+        if status == 0 and is_closed(ws, k) and gap_of(model, ws, k) > PARTED_GAP:
             ws.c_mode[k] = OPEN
-    return overlap(model, ws) if status == 0 else status
+    return report_overlap(model, ws) if status == 0 else status
 
 
 @kernel
-def touch(model, ws, t):
+def initialise_contacts(model, ws, t):
     """Find the contacts at the start of a motion and apply impacts; PENETRATES if bodies overlap."""
     for k in range(ws.c_mode.size):
         ws.c_mode[k] = OPEN
         ws.c_near[k] = 0.0
     status = place_loops(model, ws, t)
     if status == 0:
-        status = overlap(model, ws)
-    return strike(model, ws, t) if status == 0 else status
+        status = report_overlap(model, ws)
+    return apply_impacts(model, ws, t) if status == 0 else status

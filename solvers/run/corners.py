@@ -17,32 +17,32 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constraint_projection import project
 from kinetree.solvers.run.balances import energy_of_motion
-from kinetree.solvers.run.contact_events import strike
+from kinetree.solvers.run.contact_events import apply_impacts
 from kinetree.solvers.run.derivatives import get_state, in_momenta, put_state
-from kinetree.solvers.run.knots import near, next_knot
+from kinetree.solvers.run.knots import next_breakpoint, time_tolerance
 from kinetree.solvers.run.methods import turn
 from kinetree.solvers.run.stage_change import put_momentum, solve_momenta
 from kinetree.solvers.run.unit import load_states, refresh, structure
 
-LITTLE = 1e-9  # relative: a smaller change of a velocity is the curvature of its law
+NEGLIGIBLE_JUMP = 1e-9  # relative: a smaller change of a velocity is the curvature of its law
 
 
 @kernel
-def side(knot, sign):
+def breakpoint_side(knot, sign):
     """Return an instant just after (sign 1) or before (-1) a corner."""
-    return knot + sign * near(knot)
+    return knot + sign * time_tolerance(knot)
 
 
 @kernel
-def look_after(ws, knot):
+def read_after_breakpoint(ws, knot):
     """Have right-hand sides read the laws of time after the corner, and before no other."""
     ws.head.sided = 1.0
-    ws.head.read_from = side(knot, 1.0)
+    ws.head.read_from = breakpoint_side(knot, 1.0)
     ws.head.read_until = math.inf
 
 
 @boundary("state")
-def place_at(model, ws, t):
+def evaluate_motion_at(model, ws, t):
     """Return poses and velocities with the laws of time at t."""
     status = place(model, ws, t, True)
     velocities(model, ws)
@@ -50,7 +50,7 @@ def place_at(model, ws, t):
 
 
 @kernel
-def keep_velocities(model, ws):
+def save_velocities(model, ws):
     """Velocities of all bodies, in the places of the reactions, and the rates of the couplings."""
     for i in range(1, model.parent.size):
         put3(ws.reaction, 6 * i, get3(ws.row, i * L.ROW + L.W_V))
@@ -61,10 +61,10 @@ def keep_velocities(model, ws):
 
 
 @kernel
-def changed_much(x, before):
+def differs(x, before):
     """Return whether a vector differs from its earlier value."""
     d = sub3(x, before)
-    return dot3(d, d) > LITTLE * LITTLE * (dot3(x, x) + dot3(before, before))
+    return dot3(d, d) > NEGLIGIBLE_JUMP * NEGLIGIBLE_JUMP * (dot3(x, x) + dot3(before, before))
 
 
 @kernel
@@ -72,58 +72,56 @@ def speeds_jump(model, ws, knot):
     """Return whether prescribed motions change a velocity or coupling rate discontinuously at a
     corner.
     """
-    found = place_at(model, ws, side(knot, -1.0)) != 0
-    keep_velocities(model, ws)
-    found = place_at(model, ws, side(knot, 1.0)) != 0 or found
+    found = evaluate_motion_at(model, ws, breakpoint_side(knot, -1.0)) != 0
+    save_velocities(model, ws)
+    found = evaluate_motion_at(model, ws, breakpoint_side(knot, 1.0)) != 0 or found
     for i in range(1, model.parent.size):
-        found = found or changed_much(get3(ws.row, i * L.ROW + L.W_V), get3(ws.reaction, 6 * i))
-        found = found or changed_much(
-            get3(ws.row, i * L.ROW + L.W_OM), get3(ws.reaction, 6 * i + 3)
-        )
+        found = found or differs(get3(ws.row, i * L.ROW + L.W_V), get3(ws.reaction, 6 * i))
+        found = found or differs(get3(ws.row, i * L.ROW + L.W_OM), get3(ws.reaction, 6 * i + 3))
     for g in range(model.l_kind.size):
         if model.l_kind[g] == L.Loop.COUPLING:
             rate, before = ws.val[model.l_a[g] + 1], ws.loop_b[model.l_row[g]]
-            found = found or abs(rate - before) > LITTLE * (abs(rate) + abs(before))
+            found = found or abs(rate - before) > NEGLIGIBLE_JUMP * (abs(rate) + abs(before))
     return found
 
 
 @kernel
-def next_jump(model, ws, t, limit):
+def next_velocity_jump(model, ws, t, limit):
     """Return the first time after t, up to `limit`, at which velocities jump; infinity if there is
     none.
     """
     while True:
-        knot = next_knot(model, ws, t, 1)
+        knot = next_breakpoint(model, ws, t, 1)
         if not knot <= limit:
             return math.inf
         if speeds_jump(model, ws, knot):
             return knot
-        t = side(knot, 1.0)
+        t = breakpoint_side(knot, 1.0)
 
 
 @boundary("state")
-def jump(model, ws, knot):
+def apply_velocity_jump(model, ws, knot):
     """Change ws.u at a corner; needs q and u before it."""
-    status = place_at(model, ws, side(knot, -1.0))
-    keep_velocities(model, ws)
+    status = evaluate_motion_at(model, ws, breakpoint_side(knot, -1.0))
+    save_velocities(model, ws)
     for j in range(ws.u.size):
         ws.tau[j] = ws.rotor[j] * ws.u[j]  # rotors keep their momentum too
         ws.u[j] = 0.0
     if status == 0:
-        status = place_at(model, ws, side(knot, 1.0))
+        status = evaluate_motion_at(model, ws, breakpoint_side(knot, 1.0))
     for i in range(1, model.parent.size):
         put_momentum(ws, i, get3(ws.reaction, 6 * i), get3(ws.reaction, 6 * i + 3))
     if status == 0:
         status = solve_momenta(model, ws)
     if status == 0 and model.l_kind.size > 0:
-        status = project(model, ws, side(knot, 1.0))
+        status = project(model, ws, breakpoint_side(knot, 1.0))
     if status == 0 and model.c_law.size > 0:
-        status = strike(model, ws, side(knot, 1.0))
+        status = apply_impacts(model, ws, breakpoint_side(knot, 1.0))
     return status
 
 
 @kernel
-def turn_corner(W, mem, model, ws):
+def pass_breakpoint(W, mem, model, ws):
     """Apply the corner at the end of the last step: velocity jumps, work of drives, restart of the
     method.
     """
@@ -131,27 +129,29 @@ def turn_corner(W, mem, model, ws):
     W.knot = -math.inf
     W.turned = knot
     status = 0
-    if next_knot(model, ws, side(knot, -2.0), 1) <= side(knot, 1.0):
-        status = put_state(model, ws, side(knot, -1.0), y)
+    if next_breakpoint(model, ws, breakpoint_side(knot, -2.0), 1) <= breakpoint_side(knot, 1.0):
+        status = put_state(model, ws, breakpoint_side(knot, -1.0), y)
         if status == 0 and speeds_jump(model, ws, knot):
-            status = carry_over(model, ws, knot, y)
-    look_after(ws, knot)
+            status = carry_state_across(model, ws, knot, y)
+    read_after_breakpoint(ws, knot)
     return status if status != 0 else turn(mem, (model, ws))
 
 
 @kernel
-def carry_over(model, ws, knot, y):
+def carry_state_across(model, ws, knot, y):
     """Carry the state y and its work across a corner with a velocity jump."""
-    status = place_at(model, ws, side(knot, -1.0))
+    status = evaluate_motion_at(model, ws, breakpoint_side(knot, -1.0))
     energy = energy_of_motion(model, ws)
     if status == 0:
         status = (
-            put_state(model, ws, side(knot, 1.0), y) if in_momenta(ws) else jump(model, ws, knot)
+            put_state(model, ws, breakpoint_side(knot, 1.0), y)
+            if in_momenta(ws)
+            else apply_velocity_jump(model, ws, knot)
         )
     if status == 0:
-        status = get_state(y, model, ws, side(knot, 1.0))
+        status = get_state(y, model, ws, breakpoint_side(knot, 1.0))
     if status == 0:
-        status = place_at(model, ws, side(knot, 1.0))
+        status = evaluate_motion_at(model, ws, breakpoint_side(knot, 1.0))
     y[len(y) - 1] += energy_of_motion(model, ws) - energy
     return status
 
@@ -161,33 +161,33 @@ def host_time(W, t):
     """Return the time at which time functions are read for a host: before an announced corner,
     after a passed one.
     """
-    if abs(t - W.next) <= near(W.next):
-        return side(W.next, -1.0)
-    return side(W.turned, 1.0) if abs(t - W.turned) <= near(W.turned) else t
+    if abs(t - W.next) <= time_tolerance(W.next):
+        return breakpoint_side(W.next, -1.0)
+    return breakpoint_side(W.turned, 1.0) if abs(t - W.turned) <= time_tolerance(W.turned) else t
 
 
 @kernel
-def behind(W, t):
+def later_side(W, t):
     """Return t, or the later side of a corner at t."""
-    knot = W.next if abs(t - W.next) <= near(W.next) else W.turned
-    return side(knot, 1.0) if abs(t - knot) <= near(knot) else t
+    knot = W.next if abs(t - W.next) <= time_tolerance(W.next) else W.turned
+    return breakpoint_side(knot, 1.0) if abs(t - knot) <= time_tolerance(knot) else t
 
 
 @kernel
-def pass_corner(I, F, W, t):
+def pass_host_breakpoint(I, F, W, t):
     """Model exchange: carry out the corner that was announced in `next` once t has reached it, and announce the next one."""
     model, ws = structure(I, F, W)
     status, knot = 0, W.next
-    if t >= side(knot, -1.0):
+    if t >= breakpoint_side(knot, -1.0):
         W.turned, W.next = knot, math.inf
         load_states(I, W, ws)
-        if next_knot(model, ws, side(knot, -2.0), 1) <= side(knot, 1.0) and speeds_jump(
-            model, ws, knot
-        ):
-            status = jump(model, ws, knot)
+        if next_breakpoint(model, ws, breakpoint_side(knot, -2.0), 1) <= breakpoint_side(
+            knot, 1.0
+        ) and speeds_jump(model, ws, knot):
+            status = apply_velocity_jump(model, ws, knot)
         if status == 0:
             status = refresh(I, F, W, host_time(W, t))
             W.time = t
     W.next = math.inf
-    W.next = next_knot(model, ws, host_time(W, t), L.ANNOUNCED)
+    W.next = next_breakpoint(model, ws, host_time(W, t), L.ANNOUNCED)
     return status

@@ -4,8 +4,8 @@ A run by a Hamiltonian form has y = (q, p, x, work); ws.u always holds the speed
 The literal forms are in a library of their own, which the hooks call.
 """
 
-from kinetree.solvers.contacts.forces import write_guards
-from kinetree.solvers.contacts.projection import keep_closed
+from kinetree.solvers.contacts.forces import write_indicators
+from kinetree.solvers.contacts.projection import project_constraints
 from kinetree.solvers.contacts.rows import any_closed
 from kinetree.solvers.elements.chosen import element_q_rates, has_own_tangent
 from kinetree.solvers.engine.evaluation import finish, load, look
@@ -15,8 +15,8 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary, hook
 from kinetree.solvers.literal.momentum_forms import has_momenta
 from kinetree.solvers.loops.constrained_accelerations import accelerations_of
-from kinetree.solvers.run.balances import power
-from kinetree.solvers.run.own_code import own_rates
+from kinetree.solvers.run.balances import load_power
+from kinetree.solvers.run.own_code import specialised_rates
 from kinetree.solvers.views import guard_at
 
 CHOSEN = "kinetree.solvers.literal.form_dispatch"
@@ -107,7 +107,7 @@ def derivatives(ydot, context, t, y):
 
 
 @kernel
-def sided(ws, t):
+def sided_time(ws, t):
     """Return instant at which the laws of time are read: in the last stage of a step that ends at a
     corner still before it, after it from then on.
     """
@@ -117,12 +117,12 @@ def sided(ws, t):
 @boundary("rates")
 def rates(ydot, model, ws, t, y):
     """ydot of the state y; of its projection onto the loop constraints where an implicit method must not feel how stiff they are across."""
-    t = sided(ws, t)
+    t = sided_time(ws, t)
     status = put_state(model, ws, t, y)
-    if model.header.own != 0 and own_rates(ydot, model, ws, t, y):
+    if model.header.own != 0 and specialised_rates(ydot, model, ws, t, y):
         return 0
     if ws.head.on_constraints != 0.0:
-        keep_closed(model, ws, t)
+        project_constraints(model, ws, t)
     if status == 0:
         status = load(model, ws, t)
     if status == 0 and needs_engine(model, ws):
@@ -136,7 +136,7 @@ def rates(ydot, model, ws, t, y):
         ydot[nq + j] = ws.udot[j]
     if model.header.forces == 0:
         velocities_if_given(model, ws)
-    ydot[nq + nu + ws.x.size] = power(model, ws)
+    ydot[nq + nu + ws.x.size] = load_power(model, ws)
     if ws.x.size > 0:
         if model.header.reactions == 1:
             reactions(model, ws)
@@ -147,14 +147,14 @@ def rates(ydot, model, ws, t, y):
 
 
 @kernel
-def guards(out, context, t, y):
+def event_indicators(out, context, t, y):
     """Compute all event indicators at a state; positive means true."""
     model, ws = context
-    return conditions(out, model, ws, t, y)
+    return indicators_of_state(out, model, ws, t, y)
 
 
 @boundary("rates")
-def conditions(out, model, ws, t, y):
+def indicators_of_state(out, model, ws, t, y):
     """Guards of the state y: by kinematics alone unless one of them asks for accelerations."""
     status = put_state(model, ws, t, y)
     if status == 0:
@@ -174,7 +174,7 @@ def evaluate_guards(model, ws, t):
             if model.header.reactions == 1:
                 reactions(model, ws)
             status = finish(model, ws)
-    write_guards(model, ws)
+    write_indicators(model, ws)
     return status
 
 

@@ -22,8 +22,10 @@ from kinetree.solvers.run.derivatives import coordinate_rates
 RUNS, VARIED, ROWS, COLUMNS, STAGES, MOST = range(6)
 RELATIVE, ABSOLUTE, FIXED, ORDER, SAME_LAST, NEXT, STEPS, TABLE = range(8)
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
-SMALLEST = 1e-14  # step relative to the time
-WHOLE = 1e-9  # of a fixed step: an interval this much longer than whole steps is one of whole steps
+SMALLEST_STEP = 1e-14  # step relative to the time
+STEP_COUNT_TOLERANCE = (
+    1e-9  # of a fixed step: an interval this much longer than whole steps is one of whole steps
+)
 
 
 @kernel
@@ -54,7 +56,7 @@ def lane_rates(out, model, lanes, t, y):
 
 
 @kernel
-def attempt(model, lanes, memory, plan, method, t, h):
+def attempt_step(model, lanes, memory, plan, method, t, h):
     """Compute all Runge-Kutta stages and the new state of all lanes."""
     n, stages = lanes.q.size + lanes.u.size + lanes.x.size, plan[STAGES]
     a = TABLE + 3 * stages
@@ -116,20 +118,24 @@ def accept_lanes(model, lanes, memory, plan, method, t):
 
 
 @kernel
-def reach(model, lanes, memory, plan, method, begin, end):
+def run_lanes(model, lanes, memory, plan, method, begin, end):
     """Steps from `begin` to `end`; the state at the end replaces that at the beginning."""
     t, left = begin, 1.0
     if method[FIXED] > 0.0:
-        left = max(1.0, math.ceil((end - begin) / method[FIXED] - WHOLE))
+        left = max(1.0, math.ceil((end - begin) / method[FIXED] - STEP_COUNT_TOLERANCE))
         method[NEXT] = (end - begin) / left
     while t < end:
         planned = method[NEXT]
-        last = left <= 1.0 if method[FIXED] > 0.0 else planned >= (1.0 - WHOLE) * (end - t)
+        last = (
+            left <= 1.0
+            if method[FIXED] > 0.0
+            else planned >= (1.0 - STEP_COUNT_TOLERANCE) * (end - t)
+        )
         h = end - t if last else planned
         method[STEPS] += 1.0
-        if h < SMALLEST * max(abs(t), 1e-6) or method[STEPS] > plan[MOST]:
+        if h < SMALLEST_STEP * max(abs(t), 1e-6) or method[STEPS] > plan[MOST]:
             return Status.TOO_MANY_STEPS
-        status = attempt(model, lanes, memory, plan, method, t, h)
+        status = attempt_step(model, lanes, memory, plan, method, t, h)
         error = (
             math.inf
             if status != 0

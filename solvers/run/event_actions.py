@@ -9,43 +9,49 @@ balances.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
-from kinetree.solvers.contacts.forces import give_way, margin_at, parts_slowly
+from kinetree.solvers.contacts.forces import (
+    monitored_margin,
+    monitors_slow_separation,
+    release_contact,
+)
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
-from kinetree.solvers.run.balances import write_books
-from kinetree.solvers.run.contact_events import part_moved, settle, strike
-from kinetree.solvers.run.event_memory import LIFT, guard_part, keep_truth
-from kinetree.solvers.run.resets import act
+from kinetree.solvers.run.balances import write_balances
+from kinetree.solvers.run.contact_events import apply_impacts, open_moved_contacts, settle_modes
+from kinetree.solvers.run.event_memory import RELEASE_DISTANCE, guard_part, save_conditions
+from kinetree.solvers.run.resets import apply_actions
 from kinetree.solvers.run.stage_change import change_structure
-from kinetree.solvers.run.unit import open_books, refresh, structure
+from kinetree.solvers.run.unit import open_energy_balance, refresh, structure
 from kinetree.solvers.views import event_at, guard_at
 
-ON_BOUND = 1e-12  # m, m/s, m/s2: a contact that has just been judged is on its bound
-LINKS = 100  # of a chain of events at one instant; more are chatter
+CONTACT_NOISE = 1e-12  # m, m/s, m/s2: a contact that has just been judged is on its bound
+MAX_PASSES = 100  # of a chain of events at one instant; more are chatter
 
 
 @boundary("unit")
-def happen_now(I, F, W, t):
+def run_cascade(I, F, W, t):
     """Execute all marked events at the present time, with their cascade."""
     model, ws = structure(I, F, W)
     residual = W.energy_residual
-    ending = ending_guard(I, W, model)
+    ending = find_stage_end(I, W, model)
     status, links = 0, 0
-    while status == 0 and happens(I, W, model):
+    while status == 0 and has_pending_event(I, W, model):
         links += 1
-        status = link(I, F, W, model, ws) if links <= LINKS else chatter(I, W, model)
+        status = (
+            run_pass(I, F, W, model, ws) if links <= MAX_PASSES else report_chatter(I, W, model)
+        )
         if status == 0:
-            came_true(I, W, model)
-            ending = ending_guard(I, W, model) if ending < 0 else ending
+            mark_newly_true(I, W, model)
+            ending = find_stage_end(I, W, model) if ending < 0 else ending
     if status == 0 and ending >= 0:
-        status = leave(I, F, W, model, ws, ending)
+        status = end_stage(I, F, W, model, ws, ending)
     W.energy_residual = residual
-    open_books(I, F, W)
+    open_energy_balance(I, F, W)
     return status
 
 
 @kernel
-def ending_guard(I, W, model):
+def find_stage_end(I, W, model):
     """The guard that ends the stage, or -1."""
     fired = guard_part(W, model, I.at_fired)
     for k in range(fired.size):
@@ -55,7 +61,7 @@ def ending_guard(I, W, model):
 
 
 @kernel
-def happens(I, W, model):
+def has_pending_event(I, W, model):
     """Return whether an event other than the stage end is marked."""
     fired = guard_part(W, model, I.at_fired)
     found = False
@@ -65,7 +71,7 @@ def happens(I, W, model):
 
 
 @kernel
-def chatter(I, W, model):
+def report_chatter(I, W, model):
     """A chain that does not end: name one of its events."""
     fired = guard_part(W, model, I.at_fired)
     for k in range(fired.size):
@@ -75,7 +81,7 @@ def chatter(I, W, model):
 
 
 @kernel
-def link(I, F, W, model, ws):
+def run_pass(I, F, W, model, ws):
     """Execute the marked events of one pass together, with balances before and after."""
     t = W.time
     fired = guard_part(W, model, I.at_fired)
@@ -85,24 +91,24 @@ def link(I, F, W, model, ws):
             first = k if first < 0 else first
             count += 1
     event = log_event(I, W, U.E_RESET, first, count)
-    write_books(event.before, model, ws)
-    status = act(I, F, W, L.Guard.RESET)
-    if status == 0 and model.c_law.size > 0 and acts(I, W, model):
-        status = part_moved(model, ws, t)
+    write_balances(event.before, model, ws)
+    status = apply_actions(I, F, W, L.Guard.RESET)
+    if status == 0 and model.c_law.size > 0 and sets_anything(I, W, model):
+        status = open_moved_contacts(model, ws, t)
     if status == 0 and model.c_law.size > 0:
-        mark_due(I, W, model, ws)
-        status = strike(model, ws, t)
-        if status == 0 and due_happen(I, W, model, ws):
-            status = settle(model, ws, t)
+        mark_located_contacts(I, W, model, ws)
+        status = apply_impacts(model, ws, t)
+        if status == 0 and force_located_contacts(I, W, model, ws):
+            status = settle_modes(model, ws, t)
     if status == 0:
         status = refresh(I, F, W, t)
-    write_books(event.after, model, ws)
-    contacts_met(I, W, model, ws)
+    write_balances(event.after, model, ws)
+    record_contact_verdicts(I, W, model, ws)
     return status
 
 
 @kernel
-def acts(I, W, model):
+def sets_anything(I, W, model):
     """Return whether one of the marked events sets something."""
     fired = guard_part(W, model, I.at_fired)
     some = False
@@ -113,14 +119,14 @@ def acts(I, W, model):
 
 
 @kernel
-def mark_due(I, W, model, ws):
+def mark_located_contacts(I, W, model, ws):
     """Mark, before contacts are solved, which of them were located to open or slide and which are
     closed.
     """
     fired, met = guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
     for k in range(fired.size):
         guard = guard_at(model.guards, k)
-        which = margin_at(model, ws, guard.register) if guard.kind == L.Guard.CONTACT else -1
+        which = monitored_margin(model, ws, guard.register) if guard.kind == L.Guard.CONTACT else -1
         if fired[k] == 1.0 and which >= 0:
             met[k] = U.DUE
         elif which >= 0 and which % 2 == 0:
@@ -128,7 +134,7 @@ def mark_due(I, W, model, ws):
 
 
 @kernel
-def due_happen(I, W, model, ws):
+def force_located_contacts(I, W, model, ws):
     """Force contacts that were located to open or slide even if round-off left their margin
     negative; return whether any was.
     """
@@ -136,13 +142,13 @@ def due_happen(I, W, model, ws):
     some = False
     for k in range(met.size):
         if met[k] == U.DUE:
-            which = margin_at(model, ws, guard_at(model.guards, k).register)
-            some = (which >= 0 and give_way(model, ws, which, noise[k])) or some
+            which = monitored_margin(model, ws, guard_at(model.guards, k).register)
+            some = (which >= 0 and release_contact(model, ws, which, noise[k])) or some
     return some
 
 
 @kernel
-def contacts_met(I, W, model, ws):
+def record_contact_verdicts(I, W, model, ws):
     """Mark contact events at zero margin within round-off as done after all contacts were solved
     together.
     """
@@ -154,18 +160,22 @@ def contacts_met(I, W, model, ws):
     value = guard_part(W, model, I.at_guards)
     for k in range(met.size):
         guard = guard_at(model.guards, k)
-        if guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0:
+        if guard.kind == L.Guard.CONTACT and monitored_margin(model, ws, guard.register) >= 0:
             met[k], held[k], noise[k] = U.NOT_YET, -1.0, 0.0
         elif guard.kind == L.Guard.CONTACT and (met[k] == U.DUE or met[k] == U.CLOSED):
-            met[k], held[k], noise[k] = U.DUE, -1.0, LIFT
-        elif guard.kind == L.Guard.CONTACT and parts_slowly(model, ws, guard.register):
-            met[k], held[k], noise[k] = U.DUE, -1.0, max(LIFT, 2.0 * abs(value[k]))
+            met[k], held[k], noise[k] = U.DUE, -1.0, RELEASE_DISTANCE
+        elif guard.kind == L.Guard.CONTACT and monitors_slow_separation(model, ws, guard.register):
+            met[k], held[k], noise[k] = U.DUE, -1.0, max(RELEASE_DISTANCE, 2.0 * abs(value[k]))
         elif guard.kind == L.Guard.CONTACT:
-            met[k], held[k], noise[k] = 1.0, 1.0, max(noise[k] if met[k] > 0.0 else 0.0, ON_BOUND)
+            met[k], held[k], noise[k] = (
+                1.0,
+                1.0,
+                max(noise[k] if met[k] > 0.0 else 0.0, CONTACT_NOISE),
+            )
 
 
 @kernel
-def came_true(I, W, model):
+def mark_newly_true(I, W, model):
     """Mark the events whose conditions the last pass made true."""
     value, fired, met = (
         guard_part(W, model, I.at_guards),
@@ -184,17 +194,19 @@ def came_true(I, W, model):
 
 
 @kernel
-def leave(I, F, W, model, ws, ending):
+def end_stage(I, F, W, model, ws, ending):
     """Execute the end of the stage and change to the next structure."""
     t = W.time
     fired, met = guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
     event = log_event(I, W, U.E_STAGE, ending, 1)
-    write_books(event.before, model, ws)
+    write_balances(event.before, model, ws)
     for k in range(fired.size):
         fired[k] = 1.0 if k == ending else 0.0
     met[ending] = 1.0
-    keep_truth(I, W, model)
-    status = act(I, F, W, L.Guard.STAGE) if guard_at(model.guards, ending).actions > 0 else 0
+    save_conditions(I, W, model)
+    status = (
+        apply_actions(I, F, W, L.Guard.STAGE) if guard_at(model.guards, ending).actions > 0 else 0
+    )
     if status == 0 and guard_at(model.guards, ending).actions > 0:
         status = refresh(I, F, W, t)
     if status == 0 and int(W.stage) + 1 < I.stages:
@@ -202,7 +214,7 @@ def leave(I, F, W, model, ws, ending):
     if status == 0:
         status = refresh(I, F, W, t)
     now_model, now_ws = structure(I, F, W)
-    write_books(event.after, now_model, now_ws)
+    write_balances(event.after, now_model, now_ws)
     return status
 
 

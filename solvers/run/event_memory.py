@@ -4,13 +4,13 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
-from kinetree.solvers.contacts.forces import margin_at
-from kinetree.solvers.contacts.hosts import apart_at
+from kinetree.solvers.contacts.forces import monitored_margin
+from kinetree.solvers.contacts.hosts import monitors_separating_contact
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.run.event_search import FIRED, SIGN, VALUE, per_guard
+from kinetree.solvers.run.event_search import FIRED, SIGN, VALUE, guard_values
 from kinetree.solvers.views import guard_at
 
-LIFT = 1e-9  # m, m/s: what opens without speed is on its bound up to here, as it leaves more slowly than the dense output errs
+RELEASE_DISTANCE = 1e-9  # m, m/s: what opens without speed is on its bound up to here, as it leaves more slowly than the dense output errs
 
 
 @kernel
@@ -22,13 +22,17 @@ def guard_part(W, model, at):
 
 
 @kernel
-def take_fired(I, W, model, ev):
+def begin_located_instant(I, W, model, ev):
     """Copy the results of the root finder: fired guards, earlier values, and round-off levels.
 
     Values of guards at the instant, evaluated after the loops were closed, are in the part `guards`: what lies within their distance from those
     that the dense output had is noise.
     """
-    crossed, sign, located = per_guard(ev, FIRED), per_guard(ev, SIGN), per_guard(ev, VALUE)
+    crossed, sign, located = (
+        guard_values(ev, FIRED),
+        guard_values(ev, SIGN),
+        guard_values(ev, VALUE),
+    )
     value, fired, met = (
         guard_part(W, model, I.at_guards),
         guard_part(W, model, I.at_fired),
@@ -43,7 +47,7 @@ def take_fired(I, W, model, ev):
 
 
 @kernel
-def keep_truth(I, W, model):
+def save_conditions(I, W, model):
     """Store which conditions are true, and which events just occurred, before the structure
     changes.
     """
@@ -60,9 +64,9 @@ def keep_truth(I, W, model):
 
 
 @kernel
-def keep_signs(I, W, model, ev):
+def save_signs(I, W, model, ev):
     """Store the signs known to the root finder before a restart in the same structure."""
-    sign = per_guard(ev, SIGN)
+    sign = guard_values(ev, SIGN)
     for k in range(sign.size):
         event = guard_at(model.guards, k).event
         if event >= 0:
@@ -71,7 +75,7 @@ def keep_signs(I, W, model, ev):
 
 
 @kernel
-def judge(I, W, model):
+def mark_contacts_evaluated(I, W, model):
     """Mark contacts as evaluated at the start of a motion or structure."""
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
@@ -80,7 +84,7 @@ def judge(I, W, model):
 
 
 @kernel
-def recall(I, W, model, ws, value):
+def restore_conditions(I, W, model, ws, value):
     """Restore which events occurred at this instant in the structure before; return whether any
     did.
 
@@ -94,21 +98,21 @@ def recall(I, W, model, ws, value):
         truth = W[I.at_truth + 2 * guard.event] if guard.event >= 0 else 0.0
         if truth == U.TRUE_NOW:
             met[k], noise[k] = 1.0, W[I.at_truth + 2 * guard.event + 1]
-        elif truth == U.JUDGED and margin_at(model, ws, guard.register) >= 0:
+        elif truth == U.JUDGED and monitored_margin(model, ws, guard.register) >= 0:
             met[k] = U.NOT_YET
-        elif truth == U.JUDGED and abs(value[k]) <= LIFT:
-            met[k], noise[k] = U.DUE, LIFT
+        elif truth == U.JUDGED and abs(value[k]) <= RELEASE_DISTANCE:
+            met[k], noise[k] = U.DUE, RELEASE_DISTANCE
         some = some or met[k] != 0.0
     return some
 
 
 @kernel
-def due(I, W, model, ws, value, fired):
+def mark_initially_due(I, W, model, ws, value, fired):
     """Mark events due at the start of a stage; return EVENT or 0."""
     found = 0
     for k in range(model.header.guards):
         event = guard_at(model.guards, k).event
-        fired[k] = 1.0 if ends_at_once(model, ws, k) else 0.0
+        fired[k] = 1.0 if ends_stage_at_start(model, ws, k) else 0.0
         if event >= 0 and W[I.at_truth + 2 * event] == -1.0 and value[k] > 0.0:
             fired[k] = 1.0
         if fired[k] != 0.0:
@@ -119,22 +123,22 @@ def due(I, W, model, ws, value, fired):
 
 
 @kernel
-def ends_at_once(model, ws, k):
+def ends_stage_at_start(model, ws, k):
     """Return whether guard k ends a stage at its start."""
     event = guard_at(model.guards, k).event
     return event < 0 and ws.val[-1 - event] != 0.0
 
 
 @kernel
-def arm(I, W, model, ws):
+def arm_guards(I, W, model, ws):
     """Mark the guards that may fire under model exchange: negative ones and active stage ends."""
     value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
     for k in range(value.size):
-        armed[k] = 1.0 if value[k] < 0.0 or ends_at_once(model, ws, k) else 0.0
+        armed[k] = 1.0 if value[k] < 0.0 or ends_stage_at_start(model, ws, k) else 0.0
 
 
 @kernel
-def leave_bounds(I, W, model, ws):
+def disarm_at_bounds(I, W, model, ws):
     """Prevent fired guards at zero from firing again before the host's next complete step.
 
     Contacts whose bodies do not approach are apart: they may touch.
@@ -145,13 +149,13 @@ def leave_bounds(I, W, model, ws):
         if (
             met[k] > 0.0
             and abs(value[k]) <= noise[k]
-            and not apart_at(model, ws, guard_at(model.guards, k).register)
+            and not monitors_separating_contact(model, ws, guard_at(model.guards, k).register)
         ):
             armed[k] = 0.0
 
 
 @kernel
-def note_values(I, W, model):
+def note_guard_values(I, W, model):
     """Store the guard values before events that a host requests."""
     value, noise, met = (
         guard_part(W, model, I.at_guards),
@@ -163,7 +167,7 @@ def note_values(I, W, model):
 
 
 @kernel
-def stand(I, W, model):
+def begin_host_instant(I, W, model):
     """Mark guards requested by a host as fired and store the truth of the others."""
     value, fired, met = (
         guard_part(W, model, I.at_guards),

@@ -49,39 +49,39 @@ ROOT_TOLERANCE = 1e-13  # relative to the step, and to |t| up to a second
 TIME_RESOLUTION = (
     3.6e-15  # relative to |t|: sixteen roundings, as of an instant that is computed in two ways
 )
-HALVINGS = 50  # of an interval, in search of a point at which a guard has left its bound
-GOLDEN = 0.3819660112501051
+DEPARTURE_HALVINGS = 50  # of an interval, in search of a point at which a guard has left its bound
+GOLDEN_SECTION = 0.3819660112501051
 BEND = 0.5  # as far a guard may be from its chord in the middle of an interval, of its smallest value, or of the larger end if it crosses
-BETWEEN = 10  # halvings of an interval in which a guard bends
+LINEAR_HALVINGS = 10  # halvings of an interval in which a guard bends
 DIP_STEPS = 40  # golden sections: 0.618^40 = 4e-9 of the interval
 SLOPE_STEP, SLOPE_PART = 1e-4, 0.1  # distance for slopes, relative to the interval, and at most
-LEAST = 1e-300  # s: between neighbouring numbers there is no slope
+SHORTEST_TIME = 1e-300  # s: between neighbouring numbers there is no slope
 SLOPE_TIME = 2e-12  # at least, relative to |t|: ten thousand roundings
 
 
 @kernel
-def per_guard(ev, j):
+def guard_values(ev, j):
     """Return the view of block j: one number per guard."""
     ng = int(ev[GUARDS])
     return ev[EV_HEADER + j * ng : EV_HEADER + (j + 1) * ng]
 
 
 @kernel
-def noise_of(ev, i, g_a, g_b):
+def crossing_noise(ev, i, g_a, g_b):
     """Return the value that a guard may reach beyond zero by round-off without having crossed."""
-    if per_guard(ev, ARM)[i] != LEAVING:
+    if guard_values(ev, ARM)[i] != LEAVING:
         return 0.0
-    return max(per_guard(ev, BAND)[i], DENSE_NOISE * max(abs(g_a), abs(g_b)))
+    return max(guard_values(ev, BAND)[i], DENSE_NOISE * max(abs(g_a), abs(g_b)))
 
 
 @kernel
-def resolution(mem, t):
+def time_resolution(mem, t):
     """Return the time difference up to which two instants near t are one [s]."""
     return max(TIME_RESOLUTION * abs(t), ROOT_TOLERANCE * max(mem[H], min(abs(t), 1.0)))
 
 
 @kernel
-def guards_at(out, ev, guards, context, interpolate, mem, t):
+def evaluate_guards_at(out, ev, guards, context, interpolate, mem, t):
     """Guards at t on the dense output; 0 or the status of the failure."""
     y = ev[EV_HEADER + GUARD_BLOCKS * int(ev[GUARDS]) :]
     interpolate(y, mem, t)
@@ -93,19 +93,22 @@ def guards_at(out, ev, guards, context, interpolate, mem, t):
 
 
 @kernel
-def root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise):
+def find_root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise):
     """Return the time in (a, b] just after guard i crosses zero, by regula falsi (Illinois) with
     bisection.
     """
     g_a, g_b = g_a + sign * noise, g_b + sign * noise
-    trial, tolerance = per_guard(ev, AT_TRY), resolution(mem, b)
+    trial, tolerance = guard_values(ev, AT_TRY), time_resolution(mem, b)
     held, slow, width = 0, 0, b - a
     while b - a > tolerance:
         t = b - g_b * (b - a) / (g_b - g_a)
         if slow >= 3 or not a < t < b:
             t, slow = 0.5 * (a + b), 0
         t = min(max(t, a + 0.5 * tolerance), b - 0.5 * tolerance)
-        if not a < t < b or guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
+        if (
+            not a < t < b
+            or evaluate_guards_at(trial, ev, guards, context, interpolate, mem, t) != 0
+        ):
             break
         g = trial[i] + sign * noise
         if sign * g < 0.0:
@@ -124,14 +127,14 @@ def root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise):
 
 
 @kernel
-def left(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
+def find_departure(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
     """Return a time in (a, b) at which guard i is above its noise, by bisection from b towards a; a
     if there is none.
     """
-    trial, t = per_guard(ev, AT_TRY), b
-    for _ in range(HALVINGS):
+    trial, t = guard_values(ev, AT_TRY), b
+    for _ in range(DEPARTURE_HALVINGS):
         t = a + 0.5 * (t - a)
-        if not a < t or guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
+        if not a < t or evaluate_guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
             return a
         if sign * trial[i] > noise:
             return t
@@ -145,55 +148,63 @@ def slope_step(a, b):
 
 
 @kernel
-def slope_from(ev, guards, context, interpolate, mem, a, b):
+def compute_start_slopes(ev, guards, context, interpolate, mem, a, b):
     """Compute the slopes of the guards at a unless they are known."""
-    slope, value, trial = per_guard(ev, SLOPE_B), per_guard(ev, VALUE), per_guard(ev, AT_TRY)
+    slope, value, trial = (
+        guard_values(ev, SLOPE_B),
+        guard_values(ev, VALUE),
+        guard_values(ev, AT_TRY),
+    )
     if ev[SLOPES_AT] != a:
         inside = a + slope_step(a, b)
-        guards_at(trial, ev, guards, context, interpolate, mem, inside)
+        evaluate_guards_at(trial, ev, guards, context, interpolate, mem, inside)
         for i in range(len(slope)):
-            slope[i] = (trial[i] - value[i]) / max(inside - a, LEAST)
+            slope[i] = (trial[i] - value[i]) / max(inside - a, SHORTEST_TIME)
         ev[SLOPES_AT] = a
 
 
 @kernel
-def end_slopes(ev, guards, context, interpolate, mem, a, b):
+def compute_end_slopes(ev, guards, context, interpolate, mem, a, b):
     """Compute the slopes of the guards at both ends of an interval; those at its end serve the next one."""
-    at_b, trial, slope_b = per_guard(ev, AT_B), per_guard(ev, AT_TRY), per_guard(ev, SLOPE_B)
+    at_b, trial, slope_b = (
+        guard_values(ev, AT_B),
+        guard_values(ev, AT_TRY),
+        guard_values(ev, SLOPE_B),
+    )
     if ev[SLOPES_AT] != b:
-        slope_from(ev, guards, context, interpolate, mem, a, b)
-        copy(per_guard(ev, SLOPE_A), slope_b)
+        compute_start_slopes(ev, guards, context, interpolate, mem, a, b)
+        copy(guard_values(ev, SLOPE_A), slope_b)
         inside = b - slope_step(a, b)
-        guards_at(trial, ev, guards, context, interpolate, mem, inside)
+        evaluate_guards_at(trial, ev, guards, context, interpolate, mem, inside)
         for i in range(len(slope_b)):
-            slope_b[i] = (at_b[i] - trial[i]) / max(b - inside, LEAST)
+            slope_b[i] = (at_b[i] - trial[i]) / max(b - inside, SHORTEST_TIME)
         ev[SLOPES_AT] = b
 
 
 @kernel
-def told_by_its_ends(ev, guards, context, interpolate, mem, a, b):
+def shrink_to_nearly_linear(ev, guards, context, interpolate, mem, a, b):
     """Return shrink (a, b] until every guard not covered by step-size control is nearly linear on
     it.
 
     Both the middle and the tangent at a tell: guards that swing may meet their chord in the middle.
     """
     unseen, sign, value, slope = (
-        per_guard(ev, UNSEEN),
-        per_guard(ev, SIGN),
-        per_guard(ev, VALUE),
-        per_guard(ev, SLOPE_B),
+        guard_values(ev, UNSEEN),
+        guard_values(ev, SIGN),
+        guard_values(ev, VALUE),
+        guard_values(ev, SLOPE_B),
     )
-    at_b, trial = per_guard(ev, AT_B), per_guard(ev, AT_TRY)
+    at_b, trial = guard_values(ev, AT_B), guard_values(ev, AT_TRY)
     some = False
     for i in range(len(sign)):
         some = some or (unseen[i] != 0.0 and sign[i] != 0.0)
     if some:
-        slope_from(ev, guards, context, interpolate, mem, a, b)
-    for _ in range(BETWEEN if some else 0):
+        compute_start_slopes(ev, guards, context, interpolate, mem, a, b)
+    for _ in range(LINEAR_HALVINGS if some else 0):
         middle = 0.5 * (a + b)
         if (
             not a < middle < b
-            or guards_at(trial, ev, guards, context, interpolate, mem, middle) != 0
+            or evaluate_guards_at(trial, ev, guards, context, interpolate, mem, middle) != 0
         ):
             break  # what jumps at a corner is between neighbouring numbers
         bends = False
@@ -214,16 +225,20 @@ def told_by_its_ends(ev, guards, context, interpolate, mem, a, b):
 
 
 @kernel
-def dip(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
+def find_dip(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
     """Return the point of [a, b] where sign * guard i is below -noise, or a if its minimum is not;
     golden sections.
     """
-    trial = per_guard(ev, AT_TRY)
+    trial = guard_values(ev, AT_TRY)
     left, right, best, g_best = a, b, a, math.inf
     for _ in range(DIP_STEPS):
         right_is_longer = right - best > best - left
-        t = best + GOLDEN * (right - best) if right_is_longer else best - GOLDEN * (best - left)
-        if guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
+        t = (
+            best + GOLDEN_SECTION * (right - best)
+            if right_is_longer
+            else best - GOLDEN_SECTION * (best - left)
+        )
+        if evaluate_guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
             return a
         g = sign * trial[i]
         if g < -noise:

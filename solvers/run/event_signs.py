@@ -26,12 +26,12 @@ from kinetree.solvers.run.event_search import (
     SLOPE_A,
     SLOPES_AT,
     VALUE,
-    per_guard,
+    guard_values,
 )
 
 LONGEST_INSTANT = 1e-10  # s
 RATE_STEP = 1e-3  # shortest distance for one-sided rates, relative to the next step: nothing moves far in it
-RATE_TRIES = 5  # each 32 times as long
+MAX_RATE_TRIES = 5  # each 32 times as long
 SAME_INSTANT, SAME_TIME = (
     1e-11,
     3.6e-13,
@@ -39,7 +39,7 @@ SAME_INSTANT, SAME_TIME = (
 
 
 @kernel
-def same_instant(t, step):
+def instant_width(t, step):
     """Return the time [s] up to which a guard is on its bound: that of the dense output's error, and of roundings of late times."""
     return max(
         SAME_INSTANT * step, min(SAME_INSTANT * abs(t), LONGEST_INSTANT + SAME_TIME * abs(t))
@@ -47,7 +47,7 @@ def same_instant(t, step):
 
 
 @kernel
-def events_resume(ev, guards, context, mem, met, noise):
+def resume_signs(ev, guards, context, mem, met, noise):
     """Set the guard signs after event actions; unaffected guards keep theirs.
 
     A guard that happened (met) and lies on its bound within `noise`, or within the resolution of time, gets the sign to which its rate takes it: one
@@ -56,11 +56,11 @@ def events_resume(ev, guards, context, mem, met, noise):
     """
     t, y = mem[T_NEW], block(mem, Y_NEW)
     value, sign, fired, band, state = (
-        per_guard(ev, VALUE),
-        per_guard(ev, SIGN),
-        per_guard(ev, FIRED),
-        per_guard(ev, BAND),
-        per_guard(ev, ARM),
+        guard_values(ev, VALUE),
+        guard_values(ev, SIGN),
+        guard_values(ev, FIRED),
+        guard_values(ev, BAND),
+        guard_values(ev, ARM),
     )
     ev[CHECKED] = t
     ev[SLOPES_AT] = -math.inf
@@ -69,11 +69,11 @@ def events_resume(ev, guards, context, mem, met, noise):
     some = False
     for i in range(len(value)):
         some = some or met[i] > 0.0
-    rate = per_guard(ev, SLOPE_A)
+    rate = guard_values(ev, SLOPE_A)
     if status == 0 and some:
-        find_rates(ev, guards, context, mem, met)
+        estimate_guard_rates(ev, guards, context, mem, met)
     for i in range(len(value)):
-        fired[i], per_guard(ev, NOISE)[i] = 0.0, 0.0
+        fired[i], guard_values(ev, NOISE)[i] = 0.0, 0.0
         if met[i] < 0.0:
             sign[i], state[i], band[i] = -1.0, 0.0, 0.0
         elif met[i] == U.DUE:
@@ -81,7 +81,7 @@ def events_resume(ev, guards, context, mem, met, noise):
         elif met[i] == 0.0:
             if abs(value[i]) > (max(band[i], noise[i]) if state[i] == LEAVING else band[i]):
                 sign[i] = math.copysign(1.0, value[i])
-        elif abs(value[i]) > max(noise[i], same_instant(t, mem[H_NEXT]) * abs(rate[i])):
+        elif abs(value[i]) > max(noise[i], instant_width(t, mem[H_NEXT]) * abs(rate[i])):
             sign[i], state[i], band[i] = math.copysign(1.0, value[i]), 0.0, 0.0
         else:
             sign[i], state[i] = (
@@ -93,21 +93,21 @@ def events_resume(ev, guards, context, mem, met, noise):
 
 
 @kernel
-def find_rates(ev, guards, context, mem, met):
+def estimate_guard_rates(ev, guards, context, mem, met):
     """Compute one-sided derivatives of fired guards by differences at two distances.
 
     Along the rates of the state nothing but the guard itself is curved, so that long distances are as good where rounding hides short ones. Where
     the mechanism cannot be evaluated, as it may not far away, there is nothing more to learn.
     """
-    far, near, rate = per_guard(ev, AT_B), per_guard(ev, AT_TRY), per_guard(ev, SLOPE_A)
+    far, near, rate = guard_values(ev, AT_B), guard_values(ev, AT_TRY), guard_values(ev, SLOPE_A)
     for i in range(len(rate)):
         rate[i] = 0.0
     distance, open_ones = RATE_STEP * mem[H_NEXT], 1
-    for _ in range(RATE_TRIES):
+    for _ in range(MAX_RATE_TRIES):
         if (
             open_ones == 0
-            or rates_of(ev, far, guards, context, mem, distance) != 0
-            or rates_of(ev, near, guards, context, mem, 0.5 * distance) != 0
+            or guard_differences(ev, far, guards, context, mem, distance) != 0
+            or guard_differences(ev, near, guards, context, mem, 0.5 * distance) != 0
         ):
             break
         open_ones = 0
@@ -122,7 +122,7 @@ def find_rates(ev, guards, context, mem, met):
 
 
 @kernel
-def rates_of(ev, out, guards, context, mem, d):
+def guard_differences(ev, out, guards, context, mem, d):
     """Differences of the guards over the time d along the rates of the state."""
     y, f, moved = (
         block(mem, Y_NEW),
@@ -133,7 +133,7 @@ def rates_of(ev, out, guards, context, mem, d):
         moved[k] = y[k] + d * f[k]
     ev[CALLS] += 1.0
     status = guards(out, context, mem[T_NEW] + d, moved)
-    value = per_guard(ev, VALUE)
+    value = guard_values(ev, VALUE)
     for i in range(len(value)):
         out[i] = (out[i] - value[i]) / d
     return status

@@ -12,14 +12,14 @@ NOT_A_NUMBER, SINGULAR_JOINT, SINGULAR_BODY = (
     int(L.Status.SINGULAR_BODY),
 )
 NO_CONVERGENCE = int(L.Status.NO_CONVERGENCE)
-ENORMOUS = (
+LARGEST_SENSIBLE = (
     1e100  # squares of such states overflow, so that inertias and forces are no numbers any more
 )
-NOBODY = -1.0  # every register is a finite number: a rate or an acceleration is not
+NO_REGISTER = -1.0  # every register is a finite number: a rate or an acceleration is not
 
 
 @kernel
-def blame(model, ws, status):
+def find_cause(model, ws, status):
     """The status, NOT_A_NUMBER where numbers that are none look like a singularity; head.item is then the register to blame, or NOBODY."""
     if (
         status != NOT_A_NUMBER
@@ -29,9 +29,9 @@ def blame(model, ws, status):
     ):
         return status
     found = lost_state(model, ws)
-    if found == NOBODY and status == NOT_A_NUMBER:
-        found = culprit(model, ws)
-    elif found == NOBODY:
+    if found == NO_REGISTER and status == NOT_A_NUMBER:
+        found = find_bad_register(model, ws)
+    elif found == NO_REGISTER:
         return status
     ws.head.item = found
     return NOT_A_NUMBER
@@ -41,22 +41,22 @@ def blame(model, ws, status):
 def first_lost(val, first, count):
     """Return the first of some registers that is no number of sensible size, or NOBODY."""
     for k in range(first, first + count):
-        if not abs(val[k]) < ENORMOUS:
+        if not abs(val[k]) < LARGEST_SENSIBLE:
             return float(k)
-    return NOBODY
+    return NO_REGISTER
 
 
 @kernel
 def lost_state(model, ws):
     """Register of the first coordinate, speed or state that is no number of sensible size, or NOBODY."""
     found = first_lost(ws.val, model.header.r_q, ws.q.size)
-    if found == NOBODY:
+    if found == NO_REGISTER:
         found = first_lost(ws.val, model.header.r_u, ws.u.size)
-    return found if found != NOBODY else first_lost(ws.val, model.header.r_x, ws.x.size)
+    return found if found != NO_REGISTER else first_lost(ws.val, model.header.r_x, ws.x.size)
 
 
 @kernel
-def culprit(model, ws):
+def find_bad_register(model, ws):
     """Register of the first measured value or result of the time and state programs that is no finite number."""
     h = model.header
     for s in range(h.late_sensors):
@@ -69,4 +69,4 @@ def culprit(model, ws):
         register = instruction_at(model.code, at).dst
         if not math.isfinite(ws.val[register]):
             return float(register)
-    return NOBODY
+    return NO_REGISTER

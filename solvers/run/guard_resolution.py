@@ -24,146 +24,161 @@ from kinetree.solvers.run.event_search import (
     UNRESOLVED,
     VALUE,
     WATCH,
-    end_slopes,
-    guards_at,
-    per_guard,
+    compute_end_slopes,
+    evaluate_guards_at,
+    guard_values,
 )
 
-SHARE = 0.381966011250105  # of the part: where it is looked into, and what is left of it if it is too long
-FURTHER = (
+TRIAL_SHARE = 0.381966011250105  # of the part: where it is looked into, and what is left of it if it is too long
+FURTHER_SHARES = (
     0.1715728752538,
     0.6180339887499,
     0.8284271247462,
 )  # where a part longer than those before is looked into too
-EXACT = 0.025  # of a guard's largest value: as far it may be from the polynomial
-CLEAR = 4.0  # times as far the polynomial stays off zero where a guard does not cross
-SHORTEST = 1e-5  # of the step: a guard that is not resolved by such a part jumps, or is noise
-MOST_UNRESOLVED = 3.0  # of such parts in one step
-FORGIVEN = 0.125  # of them per step, so that noise costs few looks on the average
-GROWTH = 1.7  # of a part that was accepted: the next one
-FAST_GROWTH, EASY = 3.0, 1.0 / 256.0  # of one with this share of the allowed error
-EXACTLY = 1e-6  # of the allowed error: the next part may be as long as the step
-SAME = 1.0 + 1e-9  # lengths of parts that differ by rounding are the same
+POLYNOMIAL_TOLERANCE = 0.025  # of a guard's largest value: as far it may be from the polynomial
+CLEARANCE_FACTOR = 4.0  # times as far the polynomial stays off zero where a guard does not cross
+SHORTEST_PART = 1e-5  # of the step: a guard that is not resolved by such a part jumps, or is noise
+MAX_UNRESOLVED = 3.0  # of such parts in one step
+FORGIVEN_PER_STEP = 0.125  # of them per step, so that noise costs few looks on the average
+PART_GROWTH = 1.7  # of a part that was accepted: the next one
+FAST_PART_GROWTH, EASY_ERROR = 3.0, 1.0 / 256.0  # of one with this share of the allowed error
+NEGLIGIBLE_ERROR = 1e-6  # of the allowed error: the next part may be as long as the step
+SAME_LENGTH = 1.0 + 1e-9  # lengths of parts that differ by rounding are the same
 
 
 @kernel
-def longest_part(ev, a, b):
+def next_part_end(ev, a, b):
     """Return the end of the part of (a, b] that is tried next: not much longer than the last one that was resolved."""
     span = max(ev[SPAN_TRIED], 10.0 * SLOPE_TIME * abs(b))
     return b if ev[SPAN_TRIED] == 0.0 else min(b, a + span)
 
 
 @kernel
-def resolved_part(ev, guards, context, interpolate, mem, a, b):
+def shrink_to_resolved(ev, guards, context, interpolate, mem, a, b):
     """Shorten (a, b] until every guard with a sign is resolved; AT_B, SLOPE_A and SLOPE_B are those of its ends. Returns the new end."""
-    watch, watched, trial = per_guard(ev, WATCH), False, per_guard(ev, AT_TRY)
+    watch, watched, trial = guard_values(ev, WATCH), False, guard_values(ev, AT_TRY)
     for i in range(len(watch)):
         watched = watched or watch[i] != 0.0
     if not watched:
         return b
-    end_slopes(ev, guards, context, interpolate, mem, a, b)
-    seen = b - a <= SAME * ev[SPAN] and not any_suspicious(ev, b - a)
-    floor = max(SHORTEST * mem[H], 10.0 * SLOPE_TIME * abs(b))
-    if seen or ev[UNRESOLVED] >= MOST_UNRESOLVED or b - a <= floor:
+    compute_end_slopes(ev, guards, context, interpolate, mem, a, b)
+    seen = b - a <= SAME_LENGTH * ev[SPAN] and not any_suspicious(ev, b - a)
+    floor = max(SHORTEST_PART * mem[H], 10.0 * SLOPE_TIME * abs(b))
+    if seen or ev[UNRESOLVED] >= MAX_UNRESOLVED or b - a <= floor:
         return b
     while True:
-        inside = a + SHARE * (b - a)
-        if guards_at(trial, ev, guards, context, interpolate, mem, inside) != 0:
+        inside = a + TRIAL_SHARE * (b - a)
+        if evaluate_guards_at(trial, ev, guards, context, interpolate, mem, inside) != 0:
             return b
-        worst = largest_error(ev, b - a, SHARE)
-        if b - a > SAME * ev[SPAN]:
-            for share in FURTHER:
+        worst = largest_error(ev, b - a, TRIAL_SHARE)
+        if b - a > SAME_LENGTH * ev[SPAN]:
+            for share in FURTHER_SHARES:
                 if worst <= 1.0:
                     if (
-                        guards_at(trial, ev, guards, context, interpolate, mem, a + share * (b - a))
+                        evaluate_guards_at(
+                            trial, ev, guards, context, interpolate, mem, a + share * (b - a)
+                        )
                         != 0
                     ):
                         return b
                     worst = max(worst, largest_error(ev, b - a, share))
-            if worst > 1.0 and guards_at(trial, ev, guards, context, interpolate, mem, inside) != 0:
+            if (
+                worst > 1.0
+                and evaluate_guards_at(trial, ev, guards, context, interpolate, mem, inside) != 0
+            ):
                 return b
         if worst <= 1.0:
             ev[SPAN] = b - a
             ev[SPAN_TRIED] = (
-                0.0 if worst <= EXACTLY else (FAST_GROWTH if worst <= EASY else GROWTH) * (b - a)
+                0.0
+                if worst <= NEGLIGIBLE_ERROR
+                else (FAST_PART_GROWTH if worst <= EASY_ERROR else PART_GROWTH) * (b - a)
             )
             return b
         if inside - a <= floor:
             ev[SPAN], ev[SPAN_TRIED] = 0.0, 0.0
             ev[UNRESOLVED] += 1.0
-            note_noise(ev, b - a)
+            mark_unresolved(ev, b - a)
             return b
         b = inside
-        copy(per_guard(ev, AT_B), trial)
+        copy(guard_values(ev, AT_B), trial)
         ev[SLOPES_AT] = -math.inf
-        end_slopes(ev, guards, context, interpolate, mem, a, b)
+        compute_end_slopes(ev, guards, context, interpolate, mem, a, b)
 
 
 @kernel
 def any_suspicious(ev, h):
     """Return whether some guard has to be looked at inside of a part of length h."""
     found = False
-    for i in range(len(per_guard(ev, SIGN))):
-        found = found or suspicious(ev, i, h)
+    for i in range(len(guard_values(ev, SIGN))):
+        found = found or is_suspicious(ev, i, h)
     return found
 
 
 @kernel
-def suspicious(ev, i, h):
+def is_suspicious(ev, i, h):
     """Return whether guard i has an extremum near zero, or its change is not h times its mean slope."""
-    g_a, g_b, sign = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i], per_guard(ev, SIGN)[i]
-    s_a, s_b = h * per_guard(ev, SLOPE_A)[i], h * per_guard(ev, SLOPE_B)[i]
+    g_a, g_b, sign = (
+        guard_values(ev, VALUE)[i],
+        guard_values(ev, AT_B)[i],
+        guard_values(ev, SIGN)[i],
+    )
+    s_a, s_b = h * guard_values(ev, SLOPE_A)[i], h * guard_values(ev, SLOPE_B)[i]
     size = max(abs(g_a), abs(g_b))
-    if not regarded(ev, i) or size <= per_guard(ev, NOISE)[i]:
+    if not is_watched(ev, i) or size <= guard_values(ev, NOISE)[i]:
         return False
     turns = (
         sign * s_a < 0.0 < sign * s_b
-        and lowest(sign * g_a, s_a * sign, sign * g_b, s_b * sign) < BEND * size
+        and cubic_minimum(sign * g_a, s_a * sign, sign * g_b, s_b * sign) < BEND * size
     )
     return turns or abs(g_b - g_a - 0.5 * (s_a + s_b)) > 0.5 * BEND * size
 
 
 @kernel
-def regarded(ev, i):
+def is_watched(ev, i):
     """Return whether double crossings of guard i are looked for."""
-    return per_guard(ev, WATCH)[i] != 0.0 and per_guard(ev, SIGN)[i] != 0.0
+    return guard_values(ev, WATCH)[i] != 0.0 and guard_values(ev, SIGN)[i] != 0.0
 
 
 @kernel
 def largest_error(ev, h, share):
     """Return the largest distance of a guard from its cubic polynomial inside a part of length h, relative to the allowed one."""
     worst = 0.0
-    for i in range(len(per_guard(ev, SIGN))):
-        if regarded(ev, i):
-            worst = max(worst, error_of(ev, i, h, share))
-            if per_guard(ev, NOISE)[i] < 0.0 and worst <= 1.0:
-                per_guard(ev, NOISE)[i] = 0.0
+    for i in range(len(guard_values(ev, SIGN))):
+        if is_watched(ev, i):
+            worst = max(worst, polynomial_error(ev, i, h, share))
+            if guard_values(ev, NOISE)[i] < 0.0 and worst <= 1.0:
+                guard_values(ev, NOISE)[i] = 0.0
     return worst
 
 
 @kernel
-def error_of(ev, i, h, share):
-    """Return the distance of guard i from its chord; its value inside the part is in AT_TRY."""
-    sign, g, noise = per_guard(ev, SIGN)[i], per_guard(ev, AT_TRY)[i], per_guard(ev, NOISE)[i]
-    g_a, g_b = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i]
-    s_a, s_b = h * per_guard(ev, SLOPE_A)[i], h * per_guard(ev, SLOPE_B)[i]
+def polynomial_error(ev, i, h, share):
+    """Return that distance for guard i, whose value inside the part is in AT_TRY."""
+    sign, g, noise = (
+        guard_values(ev, SIGN)[i],
+        guard_values(ev, AT_TRY)[i],
+        guard_values(ev, NOISE)[i],
+    )
+    g_a, g_b = guard_values(ev, VALUE)[i], guard_values(ev, AT_B)[i]
+    s_a, s_b = h * guard_values(ev, SLOPE_A)[i], h * guard_values(ev, SLOPE_B)[i]
     size = max(abs(g_a), abs(g_b), abs(g))
-    off = abs(g - polynomial(g_a, s_a, g_b, s_b, share))
+    off = abs(g - cubic_value(g_a, s_a, g_b, s_b, share))
     if off == 0.0 or size <= noise:
         return 0.0
-    clear = max(0.0, lowest(sign * g_a, sign * s_a, sign * g_b, sign * s_b))
-    return off / max(EXACT * size, clear / CLEAR)
+    clear = max(0.0, cubic_minimum(sign * g_a, sign * s_a, sign * g_b, sign * s_b))
+    return off / max(POLYNOMIAL_TOLERANCE * size, clear / CLEARANCE_FACTOR)
 
 
 @kernel
-def polynomial(g_a, s_a, g_b, s_b, s):
+def cubic_value(g_a, s_a, g_b, s_b, s):
     """Return the cubic polynomial with values g_a, g_b and slopes s_a, s_b at 0 and 1, evaluated at s."""
     rise = g_b - g_a
     return g_a + s * (s_a + s * (3.0 * rise - 2.0 * s_a - s_b + s * (s_a + s_b - 2.0 * rise)))
 
 
 @kernel
-def valley(g_a, s_a, g_b, s_b):
+def cubic_minimum_place(g_a, s_a, g_b, s_b):
     """Return the place between 0 and 1 at which that polynomial has a local minimum, or -1."""
     rise = g_b - g_a
     bend, twist = 3.0 * rise - 2.0 * s_a - s_b, 3.0 * (s_a + s_b - 2.0 * rise)
@@ -179,22 +194,22 @@ def valley(g_a, s_a, g_b, s_b):
 
 
 @kernel
-def lowest(g_a, s_a, g_b, s_b):
+def cubic_minimum(g_a, s_a, g_b, s_b):
     """Return the smallest value of that polynomial between 0 and 1."""
-    s = valley(g_a, s_a, g_b, s_b)
-    inside = polynomial(g_a, s_a, g_b, s_b, s) if s > 0.0 else g_a
+    s = cubic_minimum_place(g_a, s_a, g_b, s_b)
+    inside = cubic_value(g_a, s_a, g_b, s_b, s) if s > 0.0 else g_a
     return min(min(g_a, g_b), inside)
 
 
 @kernel
-def note_noise(ev, h):
+def mark_unresolved(ev, h):
     """Treat values of this size as noise until the next event, for guards that the shortest part has not resolved twice in a row."""
-    noise = per_guard(ev, NOISE)
+    noise = guard_values(ev, NOISE)
     for i in range(len(noise)):
-        if regarded(ev, i) and error_of(ev, i, h, SHARE) > 1.0:
+        if is_watched(ev, i) and polynomial_error(ev, i, h, TRIAL_SHARE) > 1.0:
             size = max(
-                abs(per_guard(ev, VALUE)[i]),
-                abs(per_guard(ev, AT_B)[i]),
-                abs(per_guard(ev, AT_TRY)[i]),
+                abs(guard_values(ev, VALUE)[i]),
+                abs(guard_values(ev, AT_B)[i]),
+                abs(guard_values(ev, AT_TRY)[i]),
             )
             noise[i] = 2.0 * size if noise[i] != 0.0 else -1.0

@@ -10,14 +10,30 @@ What the host does between events may be a trial: only marks and directions of s
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.forces import follow_slip, margin_at
-from kinetree.solvers.contacts.hosts import found_by_host, noise_of_margins, tell_apart, turn_unseen
-from kinetree.solvers.contacts.projection import close_for_a_look, constrained, keep_closed
+from kinetree.solvers.contacts.forces import monitored_margin, store_slip_directions
+from kinetree.solvers.contacts.hosts import (
+    follow_unseen_reversal,
+    margin_noise,
+    prepare_contact_located_by_host,
+    separate_indicators,
+)
+from kinetree.solvers.contacts.projection import (
+    close_for_inspection,
+    is_constrained,
+    project_constraints,
+)
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.run.corners import behind, host_time
+from kinetree.solvers.run.corners import host_time, later_side
 from kinetree.solvers.run.derivatives import evaluate_guards, read_guards
-from kinetree.solvers.run.event_actions import happen_now
-from kinetree.solvers.run.event_memory import arm, due, guard_part, leave_bounds, note_values, stand
+from kinetree.solvers.run.event_actions import run_cascade
+from kinetree.solvers.run.event_memory import (
+    arm_guards,
+    begin_host_instant,
+    disarm_at_bounds,
+    guard_part,
+    mark_initially_due,
+    note_guard_values,
+)
 from kinetree.solvers.run.unit import load_states, refresh, structure
 from kinetree.solvers.views import guard_at
 
@@ -26,7 +42,7 @@ GIVES_WAY, REACHED = (
     5.0,
 )  # in `fired`: a host has located that a closed contact opens or slides, or that another guard has come true
 EVERY_POSITIVE, ARMED = 0, 1  # which guards happen: option of unit_event
-BAND = 1e-13  # roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign
+GUARD_ROUNDING = 1e-13  # roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign
 
 
 @kernel
@@ -35,35 +51,35 @@ def refresh_for_host(I, F, W, t):
     status = refresh(I, F, W, t)
     model, ws = structure(I, F, W)
     if status == 0 and model.c_law.size > 0:
-        tell_apart(model, ws)
+        separate_indicators(model, ws)
         read_guards(guard_part(W, model, I.at_guards), model, ws)
     return status
 
 
 @kernel
-def look_closed(I, F, W, t):
+def evaluate_closed_guards(I, F, W, t):
     """Guards of the state with loops and closed contacts closed; the host's state stays. Where it cannot be closed the guards stay too."""
     model, ws = structure(I, F, W)
-    if constrained(model, ws):
+    if is_constrained(model, ws):
         load_states(I, W, ws)
         instant = host_time(W, t)
-        status = close_for_a_look(model, ws, instant)
+        status = close_for_inspection(model, ws, instant)
         if status == 0:
             status = evaluate_guards(model, ws, instant)
         if status == 0:
-            tell_apart(model, ws)
+            separate_indicators(model, ws)
             read_guards(guard_part(W, model, I.at_guards), model, ws)
         load_states(I, W, ws)
     return 0
 
 
 @kernel
-def locate_by_host(I, F, W):
+def mark_located_by_host(I, F, W):
     """Mark the events that a host has located, before loops and contacts are closed; return EVENT
     or 0.
     """
     model, ws = structure(I, F, W)
-    near = noise_of_margins(model, ws) if model.c_law.size > 0 else 0.0
+    near = margin_noise(model, ws) if model.c_law.size > 0 else 0.0
     value, armed, fired = (
         guard_part(W, model, I.at_guards),
         guard_part(W, model, I.at_armed),
@@ -72,21 +88,21 @@ def locate_by_host(I, F, W):
     found = 0
     for k in range(value.size):
         fired[k] = 0.0
-        way = gives_way(model, ws, k)
+        way = monitors_closed_contact(model, ws, k)
         if armed[k] != 0.0 and value[k] >= (-near if way else 0.0):
             fired[k], found = GIVES_WAY if way else REACHED, L.Status.EVENT.value
     return found
 
 
 @kernel
-def gives_way(model, ws, k):
+def monitors_closed_contact(model, ws, k):
     """Return whether guard k monitors a closed contact."""
     guard = guard_at(model.guards, k)
-    return guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0
+    return guard.kind == L.Guard.CONTACT and monitored_margin(model, ws, guard.register) >= 0
 
 
 @kernel
-def mark(I, F, W, option):
+def mark_requested_events(I, F, W, option):
     """Mark the events to execute; return whether there are any."""
     model, ws = structure(I, F, W)
     value, armed, fired = (
@@ -96,39 +112,39 @@ def mark(I, F, W, option):
     )
     some = False
     for k in range(value.size):
-        way = gives_way(model, ws, k)
+        way = monitors_closed_contact(model, ws, k)
         opens = way and fired[k] == GIVES_WAY
         located = opens or (not way and fired[k] == REACHED)
         fired[k] = 0.0
         if located or (value[k] >= 0.0 and (option == EVERY_POSITIVE or armed[k] != 0.0)):
             guard = guard_at(model.guards, k)
             if guard.kind == L.Guard.CONTACT and not opens:
-                found_by_host(model, ws, guard.register)
+                prepare_contact_located_by_host(model, ws, guard.register)
             fired[k], some = 1.0, True
     return some
 
 
 @kernel
-def happen_by_guards(I, F, W, t, option):
+def handle_host_events(I, F, W, t, option):
     """Execute the events that a host requests, and those that follow at once."""
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
-    instant = behind(W, t)
+    instant = later_side(W, t)
     status = refresh_for_host(I, F, W, instant)
-    note_values(I, W, model)
-    some = mark(I, F, W, option)
+    note_guard_values(I, W, model)
+    some = mark_requested_events(I, F, W, option)
     if some and status == 0:
-        status = keep_closed(model, ws, instant)
+        status = project_constraints(model, ws, instant)
         status = refresh(I, F, W, instant) if status == 0 else status
     while some and status == 0:
         stage = W.stage
-        stand(I, W, model)
-        status = happen_now(I, F, W, instant)
+        begin_host_instant(I, W, model)
+        status = run_cascade(I, F, W, instant)
         model, ws = structure(I, F, W)
         some = False
         if status == 0 and W.stage != stage:
             some = (
-                due(
+                mark_initially_due(
                     I,
                     W,
                     model,
@@ -138,18 +154,18 @@ def happen_by_guards(I, F, W, t, option):
                 )
                 != 0
             )
-            note_values(I, W, model)
+            note_guard_values(I, W, model)
         if status == 0:
-            tell_apart(model, ws)
+            separate_indicators(model, ws)
             read_guards(guard_part(W, model, I.at_guards), model, ws)
-        arm(I, W, model, ws)
-        leave_bounds(I, W, model, ws)
+        arm_guards(I, W, model, ws)
+        disarm_at_bounds(I, W, model, ws)
     W.time = t
     return status
 
 
 @kernel
-def forget_steps(W):
+def forget_noted_step(W):
     """No step of the host is noted, and event mode has not ended yet."""
     W.noted = math.inf
     W.settled = -math.inf
@@ -157,7 +173,7 @@ def forget_steps(W):
 
 @kernel
 def note_step(I, F, W, t):
-    """Note what follows from a step that a host says it has completed; it counts once the host goes on to a later time, as `go_on_from` says.
+    """Note what follows from a step that a host says it has completed; it counts once the host goes on to a later time, as `continue_from` says.
 
     Hosts say so at trial points of their search for an event too, and behind the event. Where an armed guard is at or beyond its bound an event is
     due, which the host has not carried out: nothing follows from there.
@@ -171,20 +187,20 @@ def note_step(I, F, W, t):
         if armed[k] != 0.0 and value[k] >= 0.0:
             return 0
     noted = W[I.at_noted :]
-    trade(noted, model, ws, armed)
-    take_over(noted, model, ws, armed)
-    follow_host(model, ws, value, armed)
-    trade(noted, model, ws, armed)
+    swap_noted(noted, model, ws, armed)
+    adopt_noted(noted, model, ws, armed)
+    follow_accepted_step(model, ws, value, armed)
+    swap_noted(noted, model, ws, armed)
     W.noted = t
     return 0
 
 
 @kernel
-def go_on_from(I, F, W, t):
+def continue_from(I, F, W, t):
     """The host moves to t: a noted step before t counts from now on, one behind t is taken back."""
     if t > W.noted:
         model, ws = structure(I, F, W)
-        take_over(W[I.at_noted :], model, ws, guard_part(W, model, I.at_armed))
+        adopt_noted(W[I.at_noted :], model, ws, guard_part(W, model, I.at_armed))
     if t != W.noted:
         W.noted = math.inf
     return 0
@@ -194,22 +210,22 @@ def go_on_from(I, F, W, t):
 def leave_event_mode(I, F, W, t):
     """Event mode ends: guards that are negative may happen from now on."""
     model, _ = structure(I, F, W)
-    arm_negative(guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed))
+    arm_negative_guards(guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed))
     W.noted = math.inf
     W.settled = t
     return 0
 
 
 @kernel
-def arm_negative(value, armed):
+def arm_negative_guards(value, armed):
     """Mark guards that are negative by more than roundings."""
     for k in range(value.size):
-        if value[k] < -BAND:
+        if value[k] < -GUARD_ROUNDING:
             armed[k] = 1.0
 
 
 @kernel
-def swap(a, b):
+def swap_rows(a, b):
     """Exchange two rows of numbers, the second at least as long."""
     for k in range(a.size):
         kept = a[k]
@@ -218,16 +234,16 @@ def swap(a, b):
 
 
 @kernel
-def trade(noted, model, ws, armed):
+def swap_noted(noted, model, ws, armed):
     """Exchange marks and directions of slip with those noted."""
     guards, contacts = armed.size, model.c_law.size
-    swap(armed, noted)
-    swap(ws.c_dir, noted[guards:])
-    swap(ws.c_along, noted[guards + 2 * contacts :])
+    swap_rows(armed, noted)
+    swap_rows(ws.c_dir, noted[guards:])
+    swap_rows(ws.c_along, noted[guards + 2 * contacts :])
 
 
 @kernel
-def take_over(noted, model, ws, armed):
+def adopt_noted(noted, model, ws, armed):
     """Marks and directions of slip become those noted, which stay."""
     guards, contacts = armed.size, model.c_law.size
     for k in range(guards):
@@ -239,7 +255,7 @@ def take_over(noted, model, ws, armed):
 
 
 @kernel
-def follow_host(model, ws, value, armed):
+def follow_accepted_step(model, ws, value, armed):
     """Store the slip directions at a step that the host has accepted.
 
     A slip that an event has left before its turn, by the host's errors, turns unseen in the step after it.
@@ -249,18 +265,18 @@ def follow_host(model, ws, value, armed):
         if (
             guard.kind == L.Guard.CONTACT
             and armed[k] == 0.0
-            and turn_unseen(model, ws, guard.register)
+            and follow_unseen_reversal(model, ws, guard.register)
         ):
             armed[k] = 1.0
     if model.c_law.size > 0:
-        follow_slip(model, ws)
-    arm_negative(value, armed)
+        store_slip_directions(model, ws)
+    arm_negative_guards(value, armed)
 
 
 @kernel
-def close_again(I, F, W, t):
+def close_host_state(I, F, W, t):
     """Bring the states of a host that integrates itself back onto the loop constraints and closed contacts."""
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
-    status = keep_closed(model, ws, t)
+    status = project_constraints(model, ws, t)
     return refresh_for_host(I, F, W, t) if status == 0 else status

@@ -11,20 +11,20 @@ from kinetree.solvers.engine.evaluation import set_registers
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.views import knot_at, table_at
 
-SAME, SAME_AT_ZERO = (
+SAME_TIME, TIME_SCALE_AT_ZERO = (
     1e-12,
     1e-3,
 )  # corners closer than this, relative to time or to this time [s], are one
 
 
 @kernel
-def near(t):
+def time_tolerance(t):
     """Return the time difference within which two instants are equal."""
-    return SAME * max(abs(t), SAME_AT_ZERO) if math.isfinite(t) else 0.0
+    return SAME_TIME * max(abs(t), TIME_SCALE_AT_ZERO) if math.isfinite(t) else 0.0
 
 
 @kernel
-def next_knot(model, ws, t, of_motion):
+def next_breakpoint(model, ws, t, of_motion):
     """Return the instant of the first corner after t, of_motion = 1: of the first on which given
     motions depend, ANNOUNCED: also of events; infinity: none.
     """
@@ -35,22 +35,22 @@ def next_knot(model, ws, t, of_motion):
         knot = knot_at(model.knots, k)
         x, pace, detail = ws.val[knot.argument], ws.val[knot.pace], knot.detail
         kind = knot.kind
-        closest = abs(pace) * near(t)
+        closest = abs(pace) * time_tolerance(t)
         if pace == 0.0 or not math.isfinite(x) or knot.motion < of_motion:
             continue
         if kind == L.Knot.ZERO:
             way = -x
         elif kind == L.Knot.MULTIPLE:
-            way = to_multiple(x, pace, ws.val[detail], closest)
+            way = distance_to_multiple(x, pace, ws.val[detail], closest)
         else:
-            way = to_grid(model, kind, x, pace, detail, closest)
+            way = distance_to_grid(model, kind, x, pace, detail, closest)
         if way * pace > 0.0 and abs(way) > closest:
             first = min(first, t + way / pace)
     return first
 
 
 @kernel
-def to_multiple(x, pace, spacing, closest):
+def distance_to_multiple(x, pace, spacing, closest):
     """Return the distance of x to the next multiple of the spacing, or 0."""
     if not abs(spacing) > 0.0:
         return 0.0
@@ -61,7 +61,7 @@ def to_multiple(x, pace, spacing, closest):
 
 
 @kernel
-def to_grid(model, kind, x, pace, table, closest):
+def distance_to_grid(model, kind, x, pace, table, closest):
     """Return the distance of x to the next grid point of a table, or 0."""
     record = table_at(model.tables, table)
     at = record.data

@@ -2,12 +2,12 @@
 
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.run.step_start import latch
+from kinetree.solvers.run.step_start import latch_actuators
 from kinetree.solvers.run.unit import structure
 
 
 @kernel
-def keep_inputs(I, W, ws):
+def store_inputs(I, W, ws):
     """Store the inputs seen by the integrator; return 1 if they changed."""
     different = 1 if ws.head.sloped != 0.0 else 0
     for k in range(I.inputs):
@@ -19,7 +19,7 @@ def keep_inputs(I, W, ws):
 
 
 @kernel
-def keep_given(I, F, W, option):
+def begin_input_motion(I, F, W, option):
     """Store the inputs from which slopes extrapolate; return whether any has a slope."""
     model, ws = structure(I, F, W)
     begins, sloped = W.pending == 0.0, W.curved != 0.0
@@ -27,7 +27,7 @@ def keep_given(I, F, W, option):
         W.given_at = W.time
         W.used = 0.0
         if not option & U.CONTINUED:
-            latch(model, ws)
+            latch_actuators(model, ws)
     for k in range(I.inputs):
         if begins:
             W[I.at_given + k] = ws.val[1 + I.parameters + k]
@@ -36,7 +36,7 @@ def keep_given(I, F, W, option):
 
 
 @kernel
-def set_slopes(I, W, ws):
+def set_input_slopes(I, W, ws):
     """Let the inputs of the present structure move."""
     for k in range(ws.slope.size):
         ws.given[k] = W[I.at_given + k]

@@ -13,7 +13,7 @@ from kinetree.solvers.linked_kernels import call_own
 
 
 @kernel
-def own_rates(ydot, model, ws, t, y):
+def specialised_rates(ydot, model, ws, t, y):
     """Compute the rates by specialised code; return whether that was possible."""
     if ws.head.form != 0.0 or ws.head.on_constraints != 0.0:
         return False

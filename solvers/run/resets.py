@@ -7,13 +7,13 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Guard
 from kinetree.solvers.loops.set_speeds import settle
 from kinetree.solvers.run.event_memory import guard_part
-from kinetree.solvers.run.unit import refresh, structure, unit_quaternions
+from kinetree.solvers.run.unit import normalise_quaternions, refresh, structure
 from kinetree.solvers.sampled.run_block import block_of, run_block
 from kinetree.solvers.views import action_at, guard_at
 
 
 @kernel
-def act(I, F, W, kind):
+def apply_actions(I, F, W, kind):
     """Execute the marked guards of one kind; registers hold the state before."""
     model, ws = structure(I, F, W)
     fired = guard_part(W, model, I.at_fired)
@@ -25,23 +25,23 @@ def act(I, F, W, kind):
             if status != 0:
                 break
             if I.blocks > 0 and kind == Guard.RESET:
-                status = sample(I, F, W, guard_at(model.guards, k).event)
+                status = run_sampled_block(I, F, W, guard_at(model.guards, k).event)
             if status != 0:
                 break
-            changed = read_and_write(model, ws, k)
+            changed = assign_values(model, ws, k)
             fresh = changed == 0
             if changed & 2:
                 status = prepare(model, ws)
                 parameters = True
     if status == 0:
-        status = move(I, W, model, ws, kind, parameters)
+        status = set_coordinates_and_speeds(I, W, model, ws, kind, parameters)
     if status != 0:
         W.item = ws.head.item
     return status
 
 
 @kernel
-def sample(I, F, W, event):
+def run_sampled_block(I, F, W, event):
     """Carry out the sampled block of an event, if it has one, and evaluate what it gives."""
     block = block_of(I, event, int(W.stage))
     if block < 0:
@@ -52,7 +52,7 @@ def sample(I, F, W, event):
 
 
 @kernel
-def read_and_write(model, ws, k):
+def assign_values(model, ws, k):
     """Read all values of guard k, then write its states (1) and parameters (2); return what was
     written.
     """
@@ -73,7 +73,7 @@ def read_and_write(model, ws, k):
 
 
 @kernel
-def move(I, W, model, ws, kind, parameters):
+def set_coordinates_and_speeds(I, W, model, ws, kind, parameters):
     """Change coordinates and speeds as the marked guards of one kind request."""
     fired = guard_part(W, model, I.at_fired)
     for k in range(ws.set_mark.size):
@@ -86,18 +86,23 @@ def move(I, W, model, ws, kind, parameters):
         if fired[k] != 0.0 and guard_at(model.guards, k).kind == kind:
             first = guard_at(model.guards, k).action
             for a in range(first, first + guard_at(model.guards, k).actions):
-                asked = ask(model, ws, action_at(model.actions, a).entry, ws.new_value[a]) or asked
+                asked = (
+                    note_requested_value(
+                        model, ws, action_at(model.actions, a).entry, ws.new_value[a]
+                    )
+                    or asked
+                )
     if not asked and not (parameters and model.l_kind.size > 0):
         return 0
-    if place_set(model, ws):
-        unit_quaternions(model, ws)
+    if write_set_coordinates(model, ws):
+        normalise_quaternions(model, ws)
         for k in range(ws.set_q.size):
             ws.set_q[k] = ws.q[k] if not math.isnan(ws.set_q[k]) else math.nan
     return settle(model, ws, W.time)
 
 
 @kernel
-def place_set(model, ws):
+def write_set_coordinates(model, ws):
     """Write the set coordinates; return whether there are any."""
     some = False
     for k in range(ws.set_q.size):
@@ -108,7 +113,7 @@ def place_set(model, ws):
 
 
 @kernel
-def ask(model, ws, entry, value):
+def note_requested_value(model, ws, entry, value):
     """Note the value that an action gives a coordinate or a speed; False where it gives something else."""
     if entry < 0 or entry >= ws.q.size + ws.u.size:
         return False

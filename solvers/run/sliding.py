@@ -7,38 +7,40 @@ not reach the target in sensible time, and a jump of the rates, at one instant, 
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Status
-from kinetree.solvers.run.derivatives import derivatives, sided
+from kinetree.solvers.run.derivatives import derivatives, sided_time
 from kinetree.solvers.run.methods import KIND, is_fixed
 
 SLIDING = int(Status.SLIDING)
-LOOK = 128  # steps between two looks
-TIMES = 4  # looks in a row that find the same end a motion: after 512 steps
-FUTILE = 5e4  # steps that an advance may need without being looked at
-AHEAD = 20.0  # steps: as far ahead of the state a jump is sought
-PART = 0.1  # of a rate: smaller jumps hold up no integrator
+STEPS_BETWEEN_LOOKS = 128  # steps between two looks
+LOOKS_IN_A_ROW = 4  # looks in a row that find the same end a motion: after 512 steps
+FUTILE_STEPS = 5e4  # steps that an advance may need without being looked at
+STEPS_AHEAD = 20.0  # steps: as far ahead of the state a jump is sought
+SMALLEST_JUMP = 0.1  # of a rate: smaller jumps hold up no integrator
 HALVINGS = 30
 
 
 @kernel
-def slides(I, W, mem, context, target):
+def detect_sliding(I, W, mem, context, target):
     """Return SLIDING after many steps along a discontinuity, with the register of the state whose rate jumps as item; 0 otherwise."""
-    if int(W.used) % LOOK != 0:
+    if int(W.used) % STEPS_BETWEEN_LOOKS != 0:
         return 0
     advanced, t = C.time_of(mem) - W.looked_at, C.time_of(mem)
     W.looked_at = t
-    held_up = advanced * (FUTILE / LOOK) < target - t and not is_fixed(int(mem[KIND]))
-    found = rate_that_jumps(I, W, mem, context) if held_up else -1
+    held_up = advanced * (FUTILE_STEPS / STEPS_BETWEEN_LOOKS) < target - t and not is_fixed(
+        int(mem[KIND])
+    )
+    found = find_jumping_rate(I, W, mem, context) if held_up else -1
     W.jumps = W.jumps + 1.0 if found >= 0 else 0.0
-    if W.jumps < TIMES:
+    if W.jumps < LOOKS_IN_A_ROW:
         return 0
     W.jumps = 0.0
     _, ws = context
-    ws.head.item = register_of(context, found)
+    ws.head.item = state_register(context, found)
     return SLIDING
 
 
 @kernel
-def register_of(context, j):
+def state_register(context, j):
     """Return the register of entry j of y = (q, u, x)."""
     model, ws = context
     h, nq, nu = model.header, ws.q.size, ws.u.size
@@ -46,20 +48,23 @@ def register_of(context, j):
 
 
 @kernel
-def rate_that_jumps(I, W, mem, context):
+def find_jumping_rate(I, W, mem, context):
     """Return the entry of y whose rate jumps between the present state and one AHEAD along the present rates; -1: none does."""
     n = int(mem[C.N])
     y, y_try = C.state_of(mem), W[I.at_scratch : I.at_scratch + n]
     here, there = W[I.at_trial : I.at_trial + n], W[I.at_trial + n : I.at_trial + 2 * n]
     _, ws = context
-    t, far = sided(ws, C.time_of(mem)), AHEAD * mem[C.H]
-    if derivatives(here, context, t, y) != 0 or ahead(there, y_try, context, t, y, here, far) != 0:
+    t, far = sided_time(ws, C.time_of(mem)), STEPS_AHEAD * mem[C.H]
+    if (
+        derivatives(here, context, t, y) != 0
+        or rates_ahead(there, y_try, context, t, y, here, far) != 0
+    ):
         return -1
     atol, largest, j = C.block(mem, C.ATOL), 0.0, -1
     for k in range(n - 1):
         change = abs(there[k] - here[k])
         weighted = change / (atol[k] + mem[C.RTOL] * abs(y[k]))
-        if weighted > largest and change > PART * max(abs(here[k]), abs(there[k])):
+        if weighted > largest and change > SMALLEST_JUMP * max(abs(here[k]), abs(there[k])):
             largest, j = weighted, k
     if j < 0:
         return -1
@@ -67,7 +72,7 @@ def rate_that_jumps(I, W, mem, context):
     whole = abs(at_high - at_low)
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        if ahead(there, y_try, context, t, y, here, middle) != 0:
+        if rates_ahead(there, y_try, context, t, y, here, middle) != 0:
             return -1
         if abs(there[j] - at_low) > abs(at_high - there[j]):
             high, at_high = middle, there[j]
@@ -77,7 +82,7 @@ def rate_that_jumps(I, W, mem, context):
 
 
 @kernel
-def ahead(rates, y_try, context, t, y, f, distance):
+def rates_ahead(rates, y_try, context, t, y, f, distance):
     """Compute the rates, at the same instant, of the state a distance along f."""
     for k in range(len(y)):
         y_try[k] = y[k] + distance * f[k]

@@ -29,9 +29,15 @@ from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constraint_projection import project
 from kinetree.solvers.loops.constraint_rank import survey_ranks
 from kinetree.solvers.loops.massless_bodies import lend
-from kinetree.solvers.run.contact_events import touch
-from kinetree.solvers.run.event_memory import judge
-from kinetree.solvers.run.unit import lay_out, load_states, save_states, stage_record, structure
+from kinetree.solvers.run.contact_events import initialise_contacts
+from kinetree.solvers.run.event_memory import mark_contacts_evaluated
+from kinetree.solvers.run.unit import (
+    initialise_workspace,
+    load_states,
+    save_states,
+    stage_record,
+    structure,
+)
 from kinetree.solvers.views import locked_at, transition_at, unit_body_at
 
 ZERO = (0.0, 0.0, 0.0)
@@ -39,7 +45,7 @@ TRANSITION, UNIT_BODY = U.TRANSITION.size, U.UNIT_BODY.size
 
 
 @kernel
-def keep_bodies(I, W, ws):
+def save_bodies(I, W, ws):
     """Pose and velocity of every body of the present structure, after `velocities`."""
     map_at = stage_record(I, W).bodies
     for g in range(I.bodies):
@@ -54,7 +60,7 @@ def keep_bodies(I, W, ws):
 
 
 @kernel
-def keep_registers(I, W, ws):
+def save_registers(I, W, ws):
     """Copy parameters, inputs and the start of the run behind the bodies: lay_out of the next structure clears them."""
     to = I.at_bodies + UNIT_BODY * I.bodies
     for r in range(3 + I.parameters + I.inputs):
@@ -82,7 +88,7 @@ def restore_registers(I, W, model, ws, transition):
 
 
 @kernel
-def place_freed(I, W, model, ws, transition):
+def place_released_bodies(I, W, model, ws, transition):
     """Compute the free-joint coordinates of released bodies from their poses."""
     change = transition_at(I[transition:], 0)
     entry = transition + TRANSITION + change.set
@@ -174,17 +180,17 @@ def change_structure(I, F, W, t):
     """Leave the present stage for the next one; the state must have been evaluated at t (`refresh`)."""
     _, before = structure(I, F, W)
     save_states(I, W, before)
-    keep_bodies(I, W, before)
-    keep_registers(I, W, before)
+    save_bodies(I, W, before)
+    save_registers(I, W, before)
     W.stage += 1.0
     W.started = 0.0
-    lay_out(I, F, W)
+    initialise_workspace(I, F, W)
     model, ws = structure(I, F, W)
     transition = stage_record(I, W).transition
     restore_registers(I, W, model, ws, transition)
     status = prepare(model, ws)
     load_states(I, W, ws)
-    place_freed(I, W, model, ws, transition)
+    place_released_bodies(I, W, model, ws, transition)
     if status == 0 and transition_at(I[transition:], 0).jump == 1:
         status = balance_momenta(I, W, model, ws, t)
     if status == 0 and model.l_kind.size > 0:
@@ -192,6 +198,6 @@ def change_structure(I, F, W, t):
         if status == 0:
             status = survey_ranks(model, ws, t)
     if status == 0 and model.c_law.size > 0:
-        status = touch(model, ws, t)
-        judge(I, W, model)
+        status = initialise_contacts(model, ws, t)
+        mark_contacts_evaluated(I, W, model)
     return status

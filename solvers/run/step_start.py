@@ -11,7 +11,7 @@ from kinetree.solvers.views import latch_at, probe_at
 
 
 @kernel
-def latch(model, ws):
+def latch_actuators(model, ws):
     """Copy the source register of every latch to its destination."""
     for k in range(model.header.latches):
         one = latch_at(model.latches, k)
@@ -19,7 +19,7 @@ def latch(model, ws):
 
 
 @kernel
-def probe(model, ws, t):
+def probe_actuators(model, ws, t):
     """Compute the acceleration per additional unit force for every probe."""
     status = 0
     for k in range(model.header.probes):
@@ -37,7 +37,7 @@ def probe(model, ws, t):
 
 
 @kernel
-def weigh(model, ws):
+def compute_effective_masses(model, ws):
     """Effective masses from the accelerations with the unit of force and, now, without it."""
     for k in range(model.header.probes):
         one = probe_at(model.probes, k)

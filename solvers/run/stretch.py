@@ -16,23 +16,29 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import WIDTH
 from kinetree.solvers.numbers.lane_packing import scatter
 from kinetree.solvers.numbers.primitive_operations import lane, with_lane
-from kinetree.solvers.run.ensemble import FIXED, WHOLE, accept_lanes, attempt, lane_rates
+from kinetree.solvers.run.ensemble import (
+    FIXED,
+    STEP_COUNT_TOLERANCE,
+    accept_lanes,
+    attempt_step,
+    lane_rates,
+)
 from kinetree.solvers.run.event_search import BEND
 from kinetree.solvers.views import guard_at
 
 FRESH, VARIED, ROWS, COLUMNS, STAGES, REACHED = range(6)
 IDLE, QUIET, MARKED = -1.0, 0.0, 1.0  # of a lane
-INSIDE = 0.381966011250105  # of a step, irrational: no period of a guard divides it
+TRIAL_SHARE = 0.381966011250105  # of a step, irrational: no period of a guard divides it
 
 
 @kernel
-def begin_block(lanes, plan):
+def interval_start_at(lanes, plan):
     """Return the memory offset of the state at the beginning of an interval."""
     return (2 + plan[STAGES]) * (lanes.q.size + lanes.u.size + lanes.x.size)
 
 
 @kernel
-def look_at_guards(model, lanes, seen):
+def evaluate_lane_guards(model, lanes, seen):
     """Compute the guards of the evaluated state."""
     status = 0
     if model.header.late_guards == 1:
@@ -45,16 +51,16 @@ def look_at_guards(model, lanes, seen):
 
 
 @kernel
-def mark(model, lanes, seen, flags):
+def mark_lanes(model, lanes, seen, flags):
     """Mark the lanes in which a guard has crossed zero since it was seen, may cross in another step, or swings inside of this one."""
     before, inside = seen[model.header.guards :], seen[2 * model.header.guards :]
     for k in range(model.header.guards):
         before[k] = seen[k]
-    status = look_at_guards(model, lanes, seen)
+    status = evaluate_lane_guards(model, lanes, seen)
     for k in range(model.header.guards):
         for n in range(WIDTH):
             old, new = lane(before[k], n), lane(seen[k], n)
-            off = abs(lane(inside[k], n) - (old + INSIDE * (new - old)))
+            off = abs(lane(inside[k], n) - (old + TRIAL_SHARE * (new - old)))
             clear = old * new > 0.0 and abs(new) > abs(new - old)
             if flags[n] == QUIET and not (clear and off <= BEND * min(abs(old), abs(new))):
                 flags[n] = MARKED
@@ -62,21 +68,21 @@ def mark(model, lanes, seen, flags):
 
 
 @kernel
-def look_inside(model, lanes, memory, plan, t, h, seen):
+def evaluate_guards_inside(model, lanes, memory, plan, t, h, seen):
     """Guards inside of the step of length h from t, by the parabola through both states; needs the new state and the rates before it."""
     n, stages = lanes.q.size + lanes.u.size + lanes.x.size, plan[STAGES]
     y, rates = memory[stages * n : (1 + stages) * n], memory[(1 + stages) * n : (2 + stages) * n]
     for i in range(n):
         along = h * memory[2 * n + i]
-        y[i] = memory[i] + INSIDE * (along + INSIDE * (memory[n + i] - memory[i] - along))
-    status = lane_rates(rates, model, lanes, t + INSIDE * h, y)
+        y[i] = memory[i] + TRIAL_SHARE * (along + TRIAL_SHARE * (memory[n + i] - memory[i] - along))
+    status = lane_rates(rates, model, lanes, t + TRIAL_SHARE * h, y)
     if status == 0:
-        status = look_at_guards(model, lanes, seen[2 * model.header.guards :])
+        status = evaluate_lane_guards(model, lanes, seen[2 * model.header.guards :])
     return status
 
 
 @kernel
-def some_marked(flags):
+def any_marked(flags):
     """Return whether any lane is marked."""
     found = False
     for n in range(WIDTH):
@@ -87,20 +93,20 @@ def some_marked(flags):
 @kernel
 def watched_steps(model, lanes, memory, plan, method, flags, begin, end):
     """Equal steps from `begin` to `end`, guards looked at after each of them."""
-    seen = memory[begin_block(lanes, plan) + lanes.q.size + lanes.u.size + lanes.x.size :]
-    count = max(1.0, math.ceil((end - begin) / method[FIXED] - WHOLE))
+    seen = memory[interval_start_at(lanes, plan) + lanes.q.size + lanes.u.size + lanes.x.size :]
+    count = max(1.0, math.ceil((end - begin) / method[FIXED] - STEP_COUNT_TOLERANCE))
     h, status, done = (end - begin) / count, 0, 0.0
     while status == 0 and done < count:
-        status = attempt(model, lanes, memory, plan, method, begin + done * h, h)
+        status = attempt_step(model, lanes, memory, plan, method, begin + done * h, h)
         if status == 0:
-            status = look_inside(model, lanes, memory, plan, begin + done * h, h, seen)
+            status = evaluate_guards_inside(model, lanes, memory, plan, begin + done * h, h, seen)
         done += 1.0
         if status == 0:
             status = accept_lanes(
                 model, lanes, memory, plan, method, begin + done * h if done < count else end
             )
         if status == 0:
-            status = mark(model, lanes, seen, flags)
+            status = mark_lanes(model, lanes, seen, flags)
     return status
 
 
@@ -118,15 +124,15 @@ def write_row(model, lanes, plan, columns, table, row):
 
 
 @kernel
-def run_stretch(model, lanes, memory, plan, method, times, columns, table, flags):
+def run_lanes_until_event(model, lanes, memory, plan, method, times, columns, table, flags):
     """Intervals one after the other, up to the last row or to the end of the one in which a lane is marked."""
     n, status = lanes.q.size + lanes.u.size + lanes.x.size, 0
-    begin = memory[begin_block(lanes, plan) :]
+    begin = memory[interval_start_at(lanes, plan) :]
     status = lane_rates(memory[2 * n : 3 * n], model, lanes, times[0], memory[:n])
     if status == 0:
-        status = look_at_guards(model, lanes, begin[n:])
+        status = evaluate_lane_guards(model, lanes, begin[n:])
     row = 0
-    while status == 0 and row < plan[ROWS] - 1 and not some_marked(flags):
+    while status == 0 and row < plan[ROWS] - 1 and not any_marked(flags):
         for k in range(n):
             begin[k] = memory[k]
         status = watched_steps(

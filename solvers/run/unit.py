@@ -6,7 +6,7 @@ I: ints of the unit, F: floats, W: work (see `unit_layout.py`).
 import math
 
 from kinetree.solvers import unit_layout as U
-from kinetree.solvers.contacts.forces import write_guards
+from kinetree.solvers.contacts.forces import write_indicators
 from kinetree.solvers.elements.chosen import has_own_tangent, unify_element
 from kinetree.solvers.engine.energy import kinetic, potential
 from kinetree.solvers.engine.evaluation import finish, load, tell
@@ -18,9 +18,9 @@ from kinetree.solvers.loops.constrained_accelerations import accelerations_of
 from kinetree.solvers.loops.constraint_residuals import opening, position_residual
 from kinetree.solvers.run.balances import energy_of_motion
 from kinetree.solvers.run.derivatives import coordinate_rates
-from kinetree.solvers.run.events import events_size
-from kinetree.solvers.run.failures import blame
-from kinetree.solvers.run.step_start import probe, weigh
+from kinetree.solvers.run.events import locator_size
+from kinetree.solvers.run.failures import find_cause
+from kinetree.solvers.run.step_start import compute_effective_masses, probe_actuators
 from kinetree.solvers.views import guard_at, model_view, stage_at, work_view
 
 STAGES = U.UNIT.size  # where the records of the stages begin
@@ -41,19 +41,19 @@ def structure(I, F, W):
 
 
 @kernel
-def memory(I, W):
+def integrator_memory(I, W):
     """Return the memory of the integrator."""
     return W[I.at_memory : I.at_memory + I.memory]
 
 
 @kernel
-def locator(I, W, guards, states):
+def locator_memory(I, W, guards, states):
     """Return the memory of the root finder for given numbers of guards and states."""
-    return W[I.at_locator : I.at_locator + events_size(guards, states)]
+    return W[I.at_locator : I.at_locator + locator_size(guards, states)]
 
 
 @kernel
-def lay_out(I, F, W):
+def initialise_workspace(I, F, W):
     """Initialise the workspace of the present stage: registers at start values, loads 0, the rest
     NaN.
     """
@@ -93,7 +93,7 @@ def clear(field):
 def refresh(I, F, W, t):
     """Evaluate the present state and fill columns, energies, residuals and guards."""
     model, ws = structure(I, F, W)
-    status = probe(model, ws, t)
+    status = probe_actuators(model, ws, t)
     if status == 0:
         status = load(model, ws, t)
     if status == 0:
@@ -103,8 +103,8 @@ def refresh(I, F, W, t):
         velocities(model, ws)
         status = finish(model, ws)
         tell(model, ws)
-        weigh(model, ws)
-        write_guards(model, ws)
+        compute_effective_masses(model, ws)
+        write_indicators(model, ws)
         W.energy = kinetic(model, ws) + potential(model, ws)
         W.energy_residual = energy_of_motion(model, ws) - W.energy_start - W.work
         W.constraint_residual = 0.0
@@ -116,7 +116,7 @@ def refresh(I, F, W, t):
         coordinate_rates(ws.ydot, model, ws)
         publish(I, W, model, ws)
     else:
-        status = blame(model, ws, status)
+        status = find_cause(model, ws, status)
         W.item = ws.head.item
     return status
 
@@ -134,7 +134,7 @@ def publish(I, W, model, ws):
     save_states(I, W, ws)
     map_at = stage.states
     for k in range(I.states):
-        W[I.at_rates + k] = rate_of(ws, I[map_at + k])
+        W[I.at_rates + k] = state_rate(ws, I[map_at + k])
 
 
 @kernel
@@ -143,11 +143,11 @@ def save_states(I, W, ws):
     map_at = stage_record(I, W).states
     for k in range(I.states):
         if I[map_at + k] >= 0:
-            W[I.at_states + k] = entry_of(ws, I[map_at + k])
+            W[I.at_states + k] = state_entry(ws, I[map_at + k])
 
 
 @kernel
-def entry_of(ws, k):
+def state_entry(ws, k):
     """Return the entry k of (q, u, x)."""
     if k < ws.q.size:
         return ws.q[k]
@@ -157,7 +157,7 @@ def entry_of(ws, k):
 
 
 @kernel
-def set_entry(ws, k, value):
+def set_state_entry(ws, k, value):
     """Set entry k of (q, u, x)."""
     if k < ws.q.size:
         ws.q[k] = value
@@ -173,18 +173,18 @@ def load_states(I, W, ws):
     map_at = stage_record(I, W).states
     for k in range(I.states):
         if I[map_at + k] >= 0:
-            set_entry(ws, I[map_at + k], W[I.at_states + k])
+            set_state_entry(ws, I[map_at + k], W[I.at_states + k])
 
 
 @kernel
-def open_books(I, F, W):
+def open_energy_balance(I, F, W):
     """Energy balance from the present state on, without a jump in the residual."""
     model, ws = structure(I, F, W)
     W.energy_start = energy_of_motion(model, ws) - W.work - W.energy_residual
 
 
 @kernel
-def rate_of(ws, k):
+def state_rate(ws, k):
     """Return the rate of entry k of (q, u, x); 0 for a state that the present structure lacks."""
     if k < 0:
         return 0.0
@@ -196,7 +196,7 @@ def rate_of(ws, k):
 
 
 @kernel
-def unit_quaternions(model, ws):
+def normalise_quaternions(model, ws):
     """Normalise start quaternions."""
     for e in range(model.e_kind.size):
         if has_own_tangent(model.e_kind[e]):

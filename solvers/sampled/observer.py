@@ -9,7 +9,7 @@ import math
 
 from kinetree.solvers.engine.derived_constants import prepare
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.run.step_start import latch
+from kinetree.solvers.run.step_start import latch_actuators
 from kinetree.solvers.sampled.inner_model import (
     evaluate_inner,
     exponential,
@@ -45,7 +45,7 @@ def estimate(I, F, W, outer, block, t):
     if status == 0:
         status = evaluate_inner(memory[c.at_rates :], model, ws, t, memory[c.at_state :], sizes)
     if status == 0 and first:
-        latch(model, ws)
+        latch_actuators(model, ws)
         status = evaluate_inner(memory[c.at_rates :], model, ws, t, memory[c.at_state :], sizes)
     outputs = I[c.outputs :]
     read_registers(memory[c.at_seen :], ws, outputs, c.outputs_count)

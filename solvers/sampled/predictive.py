@@ -12,7 +12,7 @@ import math
 
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Status
-from kinetree.solvers.run.step_start import latch
+from kinetree.solvers.run.step_start import latch_actuators
 from kinetree.solvers.sampled.block_layout import (
     HIGH,
     LOW,
@@ -59,7 +59,7 @@ def plan_commands(I, F, W, outer, block, t):
         ws.val[I[c.commands + j]] = memory[c.at_last + j]
     if status == 0:
         status = evaluate_inner(memory[c.at_rates :], model, ws, t, memory[c.at_state :], sizes)
-    latch(model, ws)
+    latch_actuators(model, ws)
     delay = ws.val[I[c.settings + 2]]
     shift_plan(c, memory, ws.val[I[c.settings]] / ws.val[I[c.settings + 1]], first)
     work, count = 0, 0

@@ -477,7 +477,7 @@ def test_contacts_refuse_single_state_analyses():
 
 def test_guards_name_the_margins_that_they_show():
     """Open, closed without friction, sticking and sliding contacts, in every order: of a margin its own number, of a gap or a slip none."""
-    margin_at = PlainKernels(symbolic=False).kernel("contacts.forces", "margin_at")
+    margin_at = PlainKernels(symbolic=False).kernel("contacts.forces", "monitored_margin")
     kinds = {"open": (OPEN, 3), "bare": (SLIDE, 1), "sticks": (STICK, 3), "slides": (SLIDE, 3)}
     for order in permutations(kinds):
         modes, rows = zip(*(kinds[name] for name in order), strict=True)
@@ -500,7 +500,7 @@ def test_guards_name_the_margins_that_they_show():
 )  # fmt: skip
 def test_contacts_that_are_hardly_open_hover(mode: int, gap: float, rate: float, told: bool):
     """Up to 1 um, and as slowly as where bodies rest; told of the register of the gap alone."""
-    hovers = PlainKernels(symbolic=False).kernel("contacts.hosts", "hovers")
+    hovers = PlainKernels(symbolic=False).kernel("contacts.hosts", "is_grazing")
     model = SimpleNamespace(
         c_law=np.zeros(2),
         c_row=np.array([0, 1, 4]),
@@ -527,7 +527,7 @@ def test_sliding_starts_against_previous_friction(
     margin: float, which: int, mode: int, gives: bool
 ):
     """The second contact of two, held by 5 N of friction along (0.6, 0.8): within the noise of its margin it opens, or slides the other way."""
-    give_way = PlainKernels(symbolic=False).kernel("contacts.forces", "give_way")
+    give_way = PlainKernels(symbolic=False).kernel("contacts.forces", "release_contact")
     model = SimpleNamespace(c_row=np.array([0, 1, 4]))
     ws = SimpleNamespace(
         c_margin=np.full(4, -1.0),

@@ -35,7 +35,13 @@ def memory(n: int = 3, t: float = 2.0, kind: int = ADAMS) -> np.ndarray:
 
 def head(**values: float) -> SimpleNamespace:
     return SimpleNamespace(
-        **{"sided": 0.0, "read_from": 0.0, "read_until": 0.0, "on_constraints": 0.0, "item": 5.0}
+        **{
+            "sided_time": 0.0,
+            "read_from": 0.0,
+            "read_until": 0.0,
+            "on_constraints": 0.0,
+            "item": 5.0,
+        }
         | values
     )
 
@@ -60,7 +66,7 @@ def test_another_step_is_allowed_until_somebody_asks_to_stop_or_the_budget_is_us
         (0, 5, 5, 0),
     ):
         W = SimpleNamespace(cancel=cancel, used=used, budget=4)
-        assert M.allowed(W) == status and W.cancel == left
+        assert M.check_step_budget(W) == status and W.cancel == left
 
 
 def test_step_ends_at_corner_after_all_rows_are_read():
@@ -73,7 +79,10 @@ def test_step_ends_at_corner_after_all_rows_are_read():
     for knot, target, status, happened, there in rows:
         ev = np.zeros(S.EV_HEADER)
         ev[S.EVENT_TIME] = happened
-        assert M.at_corner(SimpleNamespace(knot=knot), memory(), ev, target, status) == there
+        assert (
+            M.has_reached_breakpoint(SimpleNamespace(knot=knot), memory(), ev, target, status)
+            == there
+        )
 
 
 @pytest.mark.parametrize("fixed", [False, True])
@@ -95,14 +104,14 @@ def test_a_step_ends_at_the_next_corner(monkeypatch, fixed, soft):
         calls = Noted(
             monkeypatch,
             M,
-            next_knot=lambda *_, knot=knot: knot,
-            next_jump=lambda *_, knot=knot: knot,
+            next_breakpoint=lambda *_, knot=knot: knot,
+            next_velocity_jump=lambda *_, knot=knot: knot,
             step=lambda *_: 0,
         )
-        assert M.step_to(W, mem, model, ws, target) == 0
+        assert M.step_towards(W, mem, model, ws, target) == 0
         within = min(target + 1e-12 * target, 2.5)
         assert calls.told == [
-            f"next_jump 2 {within:g}" if fixed else "next_knot 2",
+            f"next_velocity_jump 2 {within:g}" if fixed else "next_breakpoint 2",
             f"step {target if goal is None else goal:g}",
         ]
         assert W.knot == knot and (ws.head.sided, ws.head.read_from, ws.head.read_until) == (
@@ -125,10 +134,12 @@ def test_a_soft_step_without_a_corner_ahead_has_no_end(monkeypatch):
         Noted(
             monkeypatch,
             M,
-            next_knot=INF,
+            next_breakpoint=INF,
             step=lambda mem, context, limit, goals=goals: goals.append(limit) or 0,
         )
-        assert M.step_to(W, mem, model, ws, 3.0) == 0 and goals == [goal] and mem[C.HARD] == hard
+        assert (
+            M.step_towards(W, mem, model, ws, 3.0) == 0 and goals == [goal] and mem[C.HARD] == hard
+        )
         assert (ws.head.read_from, ws.head.read_until) == (-INF, INF)
 
 
@@ -141,8 +152,8 @@ def test_corners_are_sought_from_where_the_laws_are_read(monkeypatch):
         monkeypatch,
         M,
         step=0,
-        next_jump=lambda *rest: asked.append(rest[2:]) or INF,
-        next_knot=lambda *rest: asked.append(rest[2:]) or INF,
+        next_velocity_jump=lambda *rest: asked.append(rest[2:]) or INF,
+        next_breakpoint=lambda *rest: asked.append(rest[2:]) or INF,
     )
     W = SimpleNamespace(knot=0.0, turned=-INF, soft=0.0)
     for kind, target, expected in (
@@ -153,10 +164,10 @@ def test_corners_are_sought_from_where_the_laws_are_read(monkeypatch):
         ws.head.read_from, ws.head.read_until = 2.25, INF
         mem = memory(kind=kind)
         mem[C.H_GIVEN] = 0.1
-        M.step_to(W, mem, model, ws, target)
+        M.step_towards(W, mem, model, ws, target)
         assert asked.pop() == expected
     calls = Noted(monkeypatch, M, step=3)
-    assert M.step_to(SimpleNamespace(), memory(), *mechanism(), 7.0) == 3 and calls.told == [
+    assert M.step_towards(SimpleNamespace(), memory(), *mechanism(), 7.0) == 3 and calls.told == [
         "step 7"
     ]
 
@@ -193,26 +204,26 @@ def test_a_state_strays_when_closing_changes_it_by_twenty_tolerances(k):
         state = sizes.copy()
         state[k] += part * border[k]
         state[3 - k] += other * border[3 - k]
-        assert M.strays(mem, SimpleNamespace(q=state[:2], u=state[2:])) == far
+        assert M.is_far_off(mem, SimpleNamespace(q=state[:2], u=state[2:])) == far
 
 
-CLOSING = ["put_state 2", "project_near 2", "keep_contacts 2", "get_state 2", "changed"]
+CLOSING = ["put_state 2", "project_near 2", "project_closed_contacts 2", "get_state 2", "changed"]
 
 
 @pytest.mark.parametrize("loops", [0, 1])
 @pytest.mark.parametrize(
-    "fails", ["", "put_state", "project_near", "keep_contacts", "get_state", "changed"]
+    "fails", ["", "put_state", "project_near", "project_closed_contacts", "get_state", "changed"]
 )
 def test_a_new_state_is_closed_and_taken_over(monkeypatch, loops, fails):
     model, ws = mechanism(loops, 1)
     whole = [each for each in CLOSING if loops or not each.startswith("project")]
     calls = Noted(monkeypatch, M, *(each.split()[0] for each in CLOSING), fails=fails)
     names = [each.split()[0] for each in whole]
-    assert M.close_loops(memory(), (model, ws)) == (FAILURE if fails in names else 0)
+    assert M.close_step(memory(), (model, ws)) == (FAILURE if fails in names else 0)
     assert calls.told == whole[: names.index(fails) + 1 if fails in names else None]
     ws.head.sided, ws.head.read_from, ws.head.read_until = 1.0, 2.5, INF
     calls = Noted(monkeypatch, M, *(each.split()[0] for each in CLOSING))
-    M.close_loops(memory(), (model, ws))
+    M.close_step(memory(), (model, ws))
     assert calls.told == [each.replace(" 2", " 2.5") for each in whole]
 
 
@@ -233,11 +244,11 @@ def test_drifting_step_is_repeated_on_constraints(monkeypatch, fails, strays, ag
         M,
         *(each.split()[0] for each in CLOSING),
         fails=fails,
-        strays=strays,
+        is_far_off=strays,
         restart=0,
     )
     mem = memory(kind=RADAU)
-    assert M.close_loops(mem, (model, ws)) == 0
+    assert M.close_step(mem, (model, ws)) == 0
     assert (
         ("restart" in calls.told) == again
         and ("changed" in calls.told) != again
@@ -255,9 +266,9 @@ def test_chatter_is_that_of_the_guard_that_fired_most_often():
         ((0, 0, 0, 0), (9, 9, 9, 9), -1), ((0, 1, -1, 1), (9, 2, 3, 2), 2), ((1, 1, 0, 0), (3, 3, 0, 0), 0), ((0, 0, 0, 1), (0, 0, 0, 0), 3),
         ((1, 0, 0, 1), (0, 0, 0, 5), 3),
     ):  # fmt: skip
-        S.per_guard(ev, S.FIRED)[:], S.per_guard(ev, S.LAST_COUNT)[:] = fired, often
-        assert M.chatters(ev, 4) == which
-    assert M.chatters(ev, 3) == 0
+        S.guard_values(ev, S.FIRED)[:], S.guard_values(ev, S.LAST_COUNT)[:] = fired, often
+        assert M.find_chattering_guard(ev, 4) == which
+    assert M.find_chattering_guard(ev, 3) == 0
 
 
 @pytest.mark.parametrize(
@@ -274,12 +285,12 @@ def test_where_a_run_arrives(monkeypatch, status, target, event, t, inside, item
     mem[C.LIPSCHITZ] = 40.0
     ev = np.zeros(S.EV_HEADER + S.GUARD_BLOCKS * 2)
     ev[S.GUARDS], ev[S.EVENT_TIME] = 2, event
-    S.per_guard(ev, S.FIRED)[:] = 0.0, 1.0
+    S.guard_values(ev, S.FIRED)[:] = 0.0, 1.0
     I = SimpleNamespace(at_scratch=U.UNIT_HEAD.size)
     W = U.UNIT_HEAD.of(np.zeros(U.UNIT_HEAD.size + 3))
     monkeypatch.setattr(
         M,
-        "blame",
+        "find_cause",
         lambda model, ws, status: setattr(ws.head, "item", 8.0) or status + (status == 3),
     )
     monkeypatch.setattr(
@@ -290,7 +301,7 @@ def test_where_a_run_arrives(monkeypatch, status, target, event, t, inside, item
             M, "put_state", lambda model, ws, t, y, found=found: placed.append((t, *y)) or found
         )
         expected = status + 1 if item == 8 else status or found
-        assert M.arrive(I, W, mem, ev, model, ws, target, int(status)) == expected
+        assert M.finish_run(I, W, mem, ev, model, ws, target, int(status)) == expected
         state = (10.0 * t, 0.0, 20.0 * t) if inside else (1.0, 2.0, 3.0)
         assert placed[-1] == (t, *state) and (W.time, W.work, W.item, W.fastest, W.last_step) == (
             t,
@@ -306,9 +317,9 @@ def advancing(monkeypatch, outcomes: list[int], fails: str = "", **values: float
     """A unit whose runs end as told, one after another."""
     ends = iter(outcomes)
     calls = Noted(
-        monkeypatch, M, "close_state", "refresh", "close_output", "hold_inputs", "set_slopes", fails=fails,
-        run=lambda *_: next(ends), happen=lambda I, F, W, t: setattr(W, "events", W.events + 1) or 0, structure=(None, None),
-        keep_given=bool(values.pop("sloped", 0)),
+        monkeypatch, M, "close_at_event", "refresh", "close_output_state", "hold_inputs", "set_input_slopes", fails=fails,
+        run_structure=lambda *_: next(ends), handle_located_events=lambda I, F, W, t: setattr(W, "events", W.events + 1) or 0, structure=(None, None),
+        begin_input_motion=bool(values.pop("sloped", 0)),
     )  # fmt: skip
     W = SimpleNamespace(
         **{"pending": 0.0, "status": 9.0, "time": 2.0, "events": 0.0, "told": 0.0} | values
@@ -319,17 +330,33 @@ def advancing(monkeypatch, outcomes: list[int], fails: str = "", **values: float
 def test_advance_executes_events(monkeypatch):
     calls, I, W = advancing(monkeypatch, [EVENT, EVENT, 0])
     assert M.advance(I, None, W, 3.0, 0) == 0 and (W.status, W.pending) == (0, 0)
-    loop = ["structure", "run 3", "happen 2"]
-    assert calls.told == ["keep_given", *loop, *loop, *loop[:2], "close_output 3", "refresh 3"]
+    loop = ["structure", "run_structure 3", "handle_located_events 2"]
+    assert calls.told == [
+        "begin_input_motion",
+        *loop,
+        *loop,
+        *loop[:2],
+        "close_output_state 3",
+        "refresh 3",
+    ]
     calls, I, W = advancing(monkeypatch, [EVENT, 0], sloped=1)
     assert M.advance(I, None, W, 3.0, 0) == 0
     assert calls.told == [
-        "keep_given", "structure", "set_slopes", "run 3", "happen 2", "structure", "set_slopes", "run 3", "close_output 3", "refresh 3",
+        "begin_input_motion",
+        "structure",
+        "set_input_slopes",
+        "run_structure 3",
+        "handle_located_events 2",
+        "structure",
+        "set_input_slopes",
+        "run_structure 3",
+        "close_output_state 3",
+        "refresh 3",
         "hold_inputs",
-    ]  # fmt: skip
+    ]
     for fails, last in (
-        ("happen", "happen 2"),
-        ("close_output", "close_output 3"),
+        ("handle_located_events", "handle_located_events 2"),
+        ("close_output_state", "close_output_state 3"),
         ("refresh", "refresh 3"),
     ):
         calls, I, W = advancing(monkeypatch, [EVENT, 0], fails)
@@ -339,7 +366,9 @@ def test_advance_executes_events(monkeypatch):
             and (W.status, W.pending) == (FAILURE, 0)
         )
     calls, I, W = advancing(monkeypatch, [5])
-    assert M.advance(I, None, W, 3.0, 0) == 5 and calls.told[-1] == "run 3" and W.status == 5
+    assert (
+        M.advance(I, None, W, 3.0, 0) == 5 and calls.told[-1] == "run_structure 3" and W.status == 5
+    )
 
 
 def test_advance_stopped_at_event_keeps_inputs(monkeypatch):
@@ -359,18 +388,27 @@ def test_an_advance_that_stops_around_events(monkeypatch):
     assert (
         M.advance(I, None, W, 3.0, option) == EVENT
         and W.pending == U.PENDING_EVENT
-        and calls.told[-1] == "close_state"
+        and calls.told[-1] == "close_at_event"
         and W.status == 0
     )
     assert M.advance(I, None, W, 3.0, option) == EVENT and W.pending == U.PENDING_REST
-    assert calls.told[-4:] == ["keep_given", "structure", "happen 2", "close_state"]
-    assert M.advance(I, None, W, 3.0, option) == 0 and W.pending == 0 and "run 3" in calls.told[-4:]
-    calls, I, W = advancing(monkeypatch, [EVENT], "close_state")
+    assert calls.told[-4:] == [
+        "begin_input_motion",
+        "structure",
+        "handle_located_events 2",
+        "close_at_event",
+    ]
+    assert (
+        M.advance(I, None, W, 3.0, option) == 0
+        and W.pending == 0
+        and "run_structure 3" in calls.told[-4:]
+    )
+    calls, I, W = advancing(monkeypatch, [EVENT], "close_at_event")
     assert M.advance(I, None, W, 3.0, option) == FAILURE and (W.pending, W.status) == (0, FAILURE)
     calls, I, W = advancing(monkeypatch, [0], pending=U.PENDING_EVENT)
     assert M.advance(I, None, W, 3.0, 0) == 0 and calls.told[1:4] == [
         "structure",
-        "happen 2",
+        "handle_located_events 2",
         "structure",
     ]
 
@@ -385,7 +423,8 @@ def test_an_advance_stops_while_the_log_has_room(monkeypatch):
     )
     W.told = 3.0
     assert (
-        M.advance(I, None, W, 3.0, U.STOP_BEFORE_FULL) == 0 and calls.told.count("close_state") == 1
+        M.advance(I, None, W, 3.0, U.STOP_BEFORE_FULL) == 0
+        and calls.told.count("close_at_event") == 1
     )
     calls, I, W = advancing(monkeypatch, [EVENT] * 3 + [0])
     assert M.advance(I, None, W, 3.0, U.CONTINUED) == 0 and W.events == 3
@@ -433,62 +472,80 @@ class Stepping:
             return 0
 
         self.calls = Noted(
-            monkeypatch, M, "take_inputs", "close_loops", "project_rates", "reconsider", "look_at_contacts", fails=fails,
-            memory=lambda I, W: self.mem, locator=lambda I, W, guards, states: self.ev if (guards, states) == (2, 3) else None,
-            begin_stage=int(what.get("begins", 0)), keep_inputs=int(what.get("moved", 0)), step_to=one, turn_corner=turned,
-            constrained=bool(what.get("constrained", 0)), locate=lambda ev, *rest: located(self.mem[C.T_NEW]), arrive=lambda *rest: int(rest[-1]),
-        )  # fmt: skip
+            monkeypatch,
+            M,
+            "take_changed_inputs",
+            "close_step",
+            "restart_on_constraints",
+            "maybe_switch_method",
+            "release_contacts_after_breakpoint",
+            fails=fails,
+            integrator_memory=lambda I, W: self.mem,
+            locator_memory=lambda I, W, guards, states: (
+                self.ev if (guards, states) == (2, 3) else None
+            ),
+            start_stage=int(what.get("begins", 0)),
+            store_inputs=int(what.get("moved", 0)),
+            step_towards=one,
+            pass_breakpoint=turned,
+            is_constrained=bool(what.get("is_constrained", 0)),
+            locate_event=lambda ev, *rest: located(self.mem[C.T_NEW]),
+            finish_run=lambda *rest: int(rest[-1]),
+        )
 
     def run(self, target: float = 2.0) -> tuple[int, list[str]]:
-        status = M.run(self.I, self.W, self.model, self.ws, target)
+        status = M.run_structure(self.I, self.W, self.model, self.ws, target)
         return status, [
             each.split()[0]
             for each in self.calls.told
-            if each.split()[0] not in ("memory", "locator", "constrained")
+            if each.split()[0] not in ("integrator_memory", "locator_memory", "is_constrained")
         ]
 
 
-FIRST, STEP = ["keep_inputs", "locate"], ["step_to", "locate"]
+FIRST, STEP = ["store_inputs", "locate_event"], ["step_towards", "locate_event"]
 
 
 def test_run_steps_to_target(monkeypatch):
     stepping = Stepping(monkeypatch)
-    assert stepping.run() == (0, [*FIRST, *STEP, *STEP, "arrive"])
+    assert stepping.run() == (0, [*FIRST, *STEP, *STEP, "finish_run"])
     assert (stepping.W.steps, stepping.W.used, stepping.mem[C.HARD]) == (
         12.0,
         2.0,
         1.0,
     ) and stepping.late == [0.0, 0.0]
-    assert Stepping(monkeypatch, started=0.0).run(0.0) == (0, ["begin_stage", "locate", "arrive"])
+    assert Stepping(monkeypatch, started=0.0).run(0.0) == (
+        0,
+        ["start_stage", "locate_event", "finish_run"],
+    )
     assert Stepping(monkeypatch, started=0.0, begins=EVENT).run() == (
         EVENT,
-        ["begin_stage", "arrive"],
+        ["start_stage", "finish_run"],
     )
     assert Stepping(monkeypatch, moved=1).run(0.0) == (
         0,
-        ["keep_inputs", "take_inputs", "locate", "arrive"],
+        ["store_inputs", "take_changed_inputs", "locate_event", "finish_run"],
     )
-    assert Stepping(monkeypatch, moved=1, fails="take_inputs").run() == (
+    assert Stepping(monkeypatch, moved=1, fails="take_changed_inputs").run() == (
         FAILURE,
-        ["keep_inputs", "take_inputs", "arrive"],
+        ["store_inputs", "take_changed_inputs", "finish_run"],
     )
     assert Stepping(monkeypatch, budget=1.0).run() == (
         Status.TOO_MANY_STEPS,
-        [*FIRST, *STEP, "arrive"],
+        [*FIRST, *STEP, "finish_run"],
     )
     assert Stepping(monkeypatch, located=lambda t: EVENT if t > 0.5 else 0).run() == (
         EVENT,
-        [*FIRST, *STEP, "arrive"],
+        [*FIRST, *STEP, "finish_run"],
     )
     auto = Stepping(monkeypatch, integrator=AUTO)
-    assert auto.run(1.0) == (0, [*FIRST, "reconsider", *STEP, "arrive"])
-    assert Stepping(monkeypatch, integrator=AUTO, fails="reconsider").run(1.0) == (
+    assert auto.run(1.0) == (0, [*FIRST, "maybe_switch_method", *STEP, "finish_run"])
+    assert Stepping(monkeypatch, integrator=AUTO, fails="maybe_switch_method").run(1.0) == (
         FAILURE,
-        [*FIRST, "reconsider", "arrive"],
+        [*FIRST, "maybe_switch_method", "finish_run"],
     )
     assert Stepping(monkeypatch, integrator=AUTO, budget=0.0).run(1.0) == (
         Status.TOO_MANY_STEPS,
-        [*FIRST, "arrive"],
+        [*FIRST, "finish_run"],
     )
 
 
@@ -496,51 +553,76 @@ def test_steps_of_closed_mechanisms_are_closed(monkeypatch):
     closed = Stepping(monkeypatch, constrained=1)
     assert closed.run(1.0) == (
         0,
-        [*FIRST, "step_to", "close_loops", "locate", "arrive"],
+        [*FIRST, "step_towards", "close_step", "locate_event", "finish_run"],
     ) and closed.late == [1.0]
-    assert Stepping(monkeypatch, constrained=1, fails="close_loops").run(1.0) == (
+    assert Stepping(monkeypatch, constrained=1, fails="close_step").run(1.0) == (
         FAILURE,
-        [*FIRST, "step_to", "close_loops", "arrive"],
+        [*FIRST, "step_towards", "close_step", "finish_run"],
     )
-    assert Stepping(monkeypatch, constrained=1, fails="step_to").run(1.0) == (
+    assert Stepping(monkeypatch, constrained=1, fails="step_towards").run(1.0) == (
         FAILURE,
-        [*FIRST, "step_to", "arrive"],
+        [*FIRST, "step_towards", "finish_run"],
     )
 
 
 def test_a_step_of_radau_that_fails_on_closed_loops_is_tried_on_the_constraints(monkeypatch):
     for kind, loops, status, names in (
-        (RADAU, 1, 0, ["step_to", "project_rates", "locate", "step_to", "locate"]), (RADAU, 0, 4, ["step_to"]), (ADAMS, 1, 4, ["step_to"]),
-    ):  # fmt: skip
+        (
+            RADAU,
+            1,
+            0,
+            [
+                "step_towards",
+                "restart_on_constraints",
+                "locate_event",
+                "step_towards",
+                "locate_event",
+            ],
+        ),
+        (RADAU, 0, 4, ["step_towards"]),
+        (ADAMS, 1, 4, ["step_towards"]),
+    ):
         tries = iter((4, 0))
         stepping = Stepping(
             monkeypatch, kind=kind, loops=loops, step=lambda t, tries=tries: next(tries)
         )
         assert stepping.run(1.0) == (
             status,
-            [*FIRST, *names, "arrive"],
-        ) and stepping.W.used == names.count("step_to")
+            [*FIRST, *names, "finish_run"],
+        ) and stepping.W.used == names.count("step_towards")
 
 
 def test_corners_are_applied_once_at_step_ends(monkeypatch):
     """And not once more; what is located there comes after it, and contacts are looked at behind it."""
     stepping = Stepping(monkeypatch, knots=(1.0,))
     assert (
-        stepping.run() == (0, [*FIRST, *STEP, "turn_corner", *STEP, "arrive"])
+        stepping.run() == (0, [*FIRST, *STEP, "pass_breakpoint", *STEP, "finish_run"])
         and stepping.ev[S.SLOPES_AT] == -INF
     )
     contacts = Stepping(monkeypatch, knots=(1.0,), contacts=1)
     assert contacts.run() == (
         0,
-        [*FIRST, *STEP, "turn_corner", "look_at_contacts", *STEP, "arrive"],
+        [
+            *FIRST,
+            *STEP,
+            "pass_breakpoint",
+            "release_contacts_after_breakpoint",
+            *STEP,
+            "finish_run",
+        ],
     )
-    failing = Stepping(monkeypatch, knots=(1.0,), contacts=1, fails="turn_corner")
-    assert failing.run() == (FAILURE, [*FIRST, *STEP, "turn_corner", "arrive"])
-    failing = Stepping(monkeypatch, knots=(1.0,), contacts=1, fails="look_at_contacts")
-    assert failing.run() == (FAILURE, [*FIRST, *STEP, "turn_corner", "look_at_contacts", "arrive"])
+    failing = Stepping(monkeypatch, knots=(1.0,), contacts=1, fails="pass_breakpoint")
+    assert failing.run() == (FAILURE, [*FIRST, *STEP, "pass_breakpoint", "finish_run"])
+    failing = Stepping(
+        monkeypatch, knots=(1.0,), contacts=1, fails="release_contacts_after_breakpoint"
+    )
+    assert failing.run() == (
+        FAILURE,
+        [*FIRST, *STEP, "pass_breakpoint", "release_contacts_after_breakpoint", "finish_run"],
+    )
     happens = Stepping(monkeypatch, knots=(1.0,), located=lambda t: EVENT if t > 0.5 else 0)
     happens.ev[S.EVENT_TIME] = 1.0
-    assert happens.run() == (EVENT, [*FIRST, *STEP, "turn_corner", "arrive"])
+    assert happens.run() == (EVENT, [*FIRST, *STEP, "pass_breakpoint", "finish_run"])
     before = Stepping(monkeypatch, knots=(1.0,), located=lambda t: EVENT if t > 0.5 else 0)
     before.ev[S.EVENT_TIME] = 0.75
-    assert before.run() == (EVENT, [*FIRST, *STEP, "arrive"])
+    assert before.run() == (EVENT, [*FIRST, *STEP, "finish_run"])

@@ -12,7 +12,7 @@ from kinetree.solvers.layout import Contact, Status
 
 M, I = plain("run.contact_events"), plain("contacts.impacts")
 OPEN, STICK, SLIDE = (float(each) for each in (Contact.OPEN, Contact.STICK, Contact.SLIDE))
-SLOW, STILL, SCALE = I.SLOW, I.STILL, 2.0
+SLOW, STILL, SCALE = I.SLOW, I.STILL_SPEED, 2.0
 
 
 def contacts(monkeypatch, *rows: dict):
@@ -49,9 +49,9 @@ TRIES = [  # a contact -> held for a try, and tried at all
 @pytest.mark.parametrize("contact, held, tried", TRIES)
 def test_trial_contact_states_are_detected(monkeypatch, contact, held, tried):
     model, ws = contacts(monkeypatch, {"mode": OPEN}, contact)
-    assert M.held_for_a_try(model, ws, 1) == held and M.any_tried(model, ws) == tried
+    assert M.sticks_on_trial(model, ws, 1) == held and M.any_on_trial(model, ws) == tried
     model, ws = contacts(monkeypatch, contact, {"mode": OPEN})
-    assert M.any_tried(model, ws) == tried
+    assert M.any_on_trial(model, ws) == tried
 
 
 def test_tries_that_no_force_confirms_are_taken_back(monkeypatch):
@@ -65,7 +65,7 @@ def test_tries_that_no_force_confirms_are_taken_back(monkeypatch):
         (HELD | {"margin": 1.0, "slip": SLOWER, "force": 1.0}, STICK), (HELD | {"margin": -1.0, "force": 1.0}, STICK),
     ]  # fmt: skip
     model, ws = contacts(monkeypatch, *(row for row, _ in rows))
-    M.let_go(model, ws)
+    M.end_trials(model, ws)
     assert ws.c_mode.tolist() == [mode for _, mode in rows]
     assert (
         ws.c_dir[10:12] == pytest.approx(back / np.hypot(*back))
@@ -75,38 +75,48 @@ def test_tries_that_no_force_confirms_are_taken_back(monkeypatch):
 
 
 @pytest.mark.parametrize("tried", [False, True])
-@pytest.mark.parametrize("fails", ["", "collide", "evaluate", "keep_closed", "settle", "blocked"])
+@pytest.mark.parametrize(
+    "fails",
+    [
+        "",
+        "apply_impulses",
+        "evaluate_accelerations",
+        "project_constraints",
+        "settle_modes",
+        "report_driven_together",
+    ],
+)
 def test_impulses_then_states_of_contacts(monkeypatch, tried, fails):
     calls = Noted(
         monkeypatch,
         M,
-        "collide",
-        "evaluate",
-        "let_go",
-        "keep_closed",
-        "begin_slips",
-        "settle",
-        "blocked",
+        "apply_impulses",
+        "evaluate_accelerations",
+        "end_trials",
+        "project_constraints",
+        "restart_slip_directions",
+        "settle_modes",
+        "report_driven_together",
         fails=fails,
-        any_tried=tried,
+        any_on_trial=tried,
     )
-    trying = ["evaluate 2", "let_go"] if tried else []
+    trying = ["evaluate_accelerations 2", "end_trials"] if tried else []
     whole = [
-        "collide 2",
-        "any_tried",
+        "apply_impulses 2",
+        "any_on_trial",
         *trying,
-        "keep_closed 2",
-        "begin_slips",
-        "settle 2",
-        "blocked",
+        "project_constraints 2",
+        "restart_slip_directions",
+        "settle_modes 2",
+        "report_driven_together",
     ]
-    status = M.strike(None, None, 2.0)
+    status = M.apply_impacts(None, None, 2.0)
     names = [each.split()[0] for each in whole]
     cut = {
-        "collide": whole[:1],
-        "evaluate": [*whole[:2], *trying] if tried else whole,
-        "keep_closed": whole[:-3],
-        "settle": whole[:-1],
+        "apply_impulses": whole[:1],
+        "evaluate_accelerations": [*whole[:2], *trying] if tried else whole,
+        "project_constraints": whole[:-3],
+        "settle_modes": whole[:-1],
     }
     assert calls.told == cut.get(fails, whole) and status == (FAILURE if fails in names else 0)
 
@@ -121,8 +131,8 @@ def test_slips_restart_after_closing(monkeypatch):
     ]
     model, ws = contacts(monkeypatch, *rows)
     ws.c_along, ws.c_dir[:] = np.ones(4), 0.5
-    monkeypatch.setattr(M, "rate_of_row", lambda model, ws, r: {1: 3.0, 2: -4.0}.get(r, 7.0))
-    M.begin_slips(model, ws)
+    monkeypatch.setattr(M, "row_velocity", lambda model, ws, r: {1: 3.0, 2: -4.0}.get(r, 7.0))
+    M.restart_slip_directions(model, ws)
     assert ws.c_dir.tolist() == [0.6, -0.8, *[0.5] * 6] and not ws.c_along.any()
 
 
@@ -136,10 +146,10 @@ def test_driven_together_contact_is_named(monkeypatch):
     ):
         model, ws = contacts(monkeypatch, *({"near": each} for each in near))
         monkeypatch.setattr(
-            M, "driven_together", lambda model, ws, k, driven=driven: bool(driven[k])
+            M, "is_driven_together", lambda model, ws, k, driven=driven: bool(driven[k])
         )
         assert (
-            M.blocked(model, ws) == (Status.DRIVEN_TOGETHER if item >= 0 else 0)
+            M.report_driven_together(model, ws) == (Status.DRIVEN_TOGETHER if item >= 0 else 0)
             and ws.head.item == item
         )
 
@@ -148,13 +158,21 @@ def test_states_change_until_forces_contradict_none(monkeypatch):
     """At most three times as often as there are contacts, and once more."""
     for changes, status, evaluations in ((0, 0, 1), (2, 0, 3), (99, 0, 7)):
         left = iter([True] * changes + [False] * 9)
-        calls = Noted(monkeypatch, M, "evaluate", change_modes=lambda *_, left=left: next(left))
-        assert M.settle(SimpleNamespace(c_law=np.zeros(2)), None, 2.0) == status
-        assert calls.told.count("evaluate 2") == evaluations == calls.told.count("change_modes")
-    calls = Noted(monkeypatch, M, "evaluate", fails="evaluate", change_modes=True)
-    assert M.settle(SimpleNamespace(c_law=np.zeros(2)), None, 2.0) == FAILURE and calls.told == [
-        "evaluate 2"
-    ]
+        calls = Noted(
+            monkeypatch, M, "evaluate_accelerations", change_modes=lambda *_, left=left: next(left)
+        )
+        assert M.settle_modes(SimpleNamespace(c_law=np.zeros(2)), None, 2.0) == status
+        assert (
+            calls.told.count("evaluate_accelerations 2")
+            == evaluations
+            == calls.told.count("change_modes")
+        )
+    calls = Noted(
+        monkeypatch, M, "evaluate_accelerations", fails="evaluate_accelerations", change_modes=True
+    )
+    assert M.settle_modes(
+        SimpleNamespace(c_law=np.zeros(2)), None, 2.0
+    ) == FAILURE and calls.told == ["evaluate_accelerations 2"]
 
 
 @pytest.mark.parametrize(
@@ -167,12 +185,15 @@ def test_states_change_until_forces_contradict_none(monkeypatch):
 )
 def test_accelerations_and_forces(monkeypatch, fails, told):
     calls = Noted(monkeypatch, M, "load", "accelerations_of", fails=fails)
-    assert M.evaluate(None, None, 2.0) == (FAILURE if fails else 0) and calls.told == told
+    assert (
+        M.evaluate_accelerations(None, None, 2.0) == (FAILURE if fails else 0)
+        and calls.told == told
+    )
 
 
 def test_initial_overlap_is_an_error(monkeypatch):
     """The first contact that overlaps is named; all are open until they are judged."""
-    deep = plain("contacts.rows").DEEP
+    deep = plain("contacts.rows").OVERLAP_TOLERANCE
     for gaps, status, item in (
         ((0.0, 1.0, -deep), 0, -1.0),
         ((1.0, -1.01 * deep, -9.0), Status.PENETRATES, 1.0),
@@ -180,14 +201,22 @@ def test_initial_overlap_is_an_error(monkeypatch):
     ):
         model, ws = contacts(monkeypatch, {"mode": SLIDE}, {"mode": STICK}, {})
         calls = Noted(
-            monkeypatch, M, "place_loops", "strike", gap_of=lambda model, ws, k, gaps=gaps: gaps[k]
+            monkeypatch,
+            M,
+            "place_loops",
+            "apply_impacts",
+            gap_of=lambda model, ws, k, gaps=gaps: gaps[k],
         )
-        assert M.touch(model, ws, 2.0) == status and ws.head.item == item and not ws.c_mode.any()
-        assert ("strike 2" in calls.told) == (status == 0)
+        assert (
+            M.initialise_contacts(model, ws, 2.0) == status
+            and ws.head.item == item
+            and not ws.c_mode.any()
+        )
+        assert ("apply_impacts 2" in calls.told) == (status == 0)
     model, ws = contacts(monkeypatch, {})
-    calls = Noted(monkeypatch, M, "place_loops", "strike", fails="place_loops", gap_of=-9.0)
+    calls = Noted(monkeypatch, M, "place_loops", "apply_impacts", fails="place_loops", gap_of=-9.0)
     assert (
-        M.touch(model, ws, 2.0) == FAILURE
+        M.initialise_contacts(model, ws, 2.0) == FAILURE
         and ws.head.item == -1.0
         and calls.told == ["place_loops 2"]
     )

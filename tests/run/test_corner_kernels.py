@@ -29,12 +29,12 @@ INF = math.inf
     ],
 )
 def test_nearby_instants_coincide(t, distance):
-    assert K.near(t) == pytest.approx(distance, rel=1e-14, abs=0.0)
+    assert K.time_tolerance(t) == pytest.approx(distance, rel=1e-14, abs=0.0)
     if math.isfinite(t):
         assert (
-            M.side(t, 1.0) == t + distance
-            and M.side(t, -1.0) == t - distance
-            and M.side(t, -2.0) == t - 2 * distance
+            M.breakpoint_side(t, 1.0) == t + distance
+            and M.breakpoint_side(t, -1.0) == t - distance
+            and M.breakpoint_side(t, -2.0) == t - 2 * distance
         )
 
 
@@ -48,7 +48,7 @@ def test_nearby_instants_coincide(t, distance):
     ],
 )  # fmt: skip
 def test_distance_to_next_multiple(x, pace, spacing, closest, way):
-    assert K.to_multiple(x, pace, spacing, closest) == pytest.approx(way)
+    assert K.distance_to_multiple(x, pace, spacing, closest) == pytest.approx(way)
 
 
 GRID = {0: [1.0, 2.0, 4.0], 1: [10.0, 20.0]}
@@ -72,7 +72,7 @@ def test_distance_to_next_table_point(x, pace, closest, way, axis):
         *TABLE.filled(data=1, nx=3 if axis == 0 else 2, ny=2 if axis == 0 else 3),
     ]
     model = SimpleNamespace(tables=np.array(rows), table_data=data)
-    assert K.to_grid(
+    assert K.distance_to_grid(
         model, L.Knot.TABLE_Y if axis else L.Knot.TABLE_X, x, pace, 1, closest
     ) == pytest.approx(way)
 
@@ -121,34 +121,38 @@ def test_the_first_corner_after_an_instant(monkeypatch):
     ):
         t = 0.0
         for expected in instants:
-            t = K.next_knot(model, ws, t, of_motion)
+            t = K.next_breakpoint(model, ws, t, of_motion)
             assert t == pytest.approx(expected)
     alone, ws = knots(monkeypatch, *rows[:3])
-    assert [K.next_knot(alone, ws, 1.0, of) for of in (1, 0, L.ANNOUNCED)] == pytest.approx(
+    assert [K.next_breakpoint(alone, ws, 1.0, of) for of in (1, 0, L.ANNOUNCED)] == pytest.approx(
         [5.0, 3.0, 2.0]
     )
-    assert [K.next_knot(alone, ws, 3.0, of) for of in (1, 0, L.ANNOUNCED)] == pytest.approx(
+    assert [K.next_breakpoint(alone, ws, 3.0, of) for of in (1, 0, L.ANNOUNCED)] == pytest.approx(
         [5.0, 5.0, 4.0]
     )
-    assert [K.next_knot(alone, ws, 5.0, of) for of in (1, 0, L.ANNOUNCED)] == pytest.approx(
+    assert [K.next_breakpoint(alone, ws, 5.0, of) for of in (1, 0, L.ANNOUNCED)] == pytest.approx(
         [INF, INF, 8.0]
     )
-    assert K.next_knot(alone, ws, 8.0, L.ANNOUNCED) == INF
+    assert K.next_breakpoint(alone, ws, 8.0, L.ANNOUNCED) == INF
 
 
 def test_a_corner_that_lies_at_the_instant_is_not_after_it(monkeypatch):
     model, ws = knots(monkeypatch, (ZERO, -20.0, 10.0, 0, 0))
     assert (
-        K.next_knot(model, ws, 2.0 - 1e-11, 0) == pytest.approx(2.0, abs=1e-15)
-        and K.next_knot(model, ws, 2.0 - 1e-12, 0) == INF
+        K.next_breakpoint(model, ws, 2.0 - 1e-11, 0) == pytest.approx(2.0, abs=1e-15)
+        and K.next_breakpoint(model, ws, 2.0 - 1e-12, 0) == INF
     )
-    assert K.next_knot(*knots(monkeypatch, (ZERO, -20.0, 10.0, 0, 0), status=2), 0.0, 0) == INF
     assert (
-        K.next_knot(*knots(monkeypatch, (ZERO, INF, 1.0, 0, 0), (ZERO, -9.0, 1.0, 0, 0)), 0.0, 0)
+        K.next_breakpoint(*knots(monkeypatch, (ZERO, -20.0, 10.0, 0, 0), status=2), 0.0, 0) == INF
+    )
+    assert (
+        K.next_breakpoint(
+            *knots(monkeypatch, (ZERO, INF, 1.0, 0, 0), (ZERO, -9.0, 1.0, 0, 0)), 0.0, 0
+        )
         == 9.0
     )
     assert (
-        K.next_knot(
+        K.next_breakpoint(
             *knots(
                 monkeypatch,
                 (ZERO, -9.0, 1.0, 0, 0),
@@ -171,7 +175,7 @@ def test_velocity_jump_threshold(x, before, much):
     for k in range(3):
         a, b = np.zeros(3), np.zeros(3)
         a[k], b[k] = x, before
-        assert M.changed_much(tuple(a), tuple(b)) == much == M.changed_much(tuple(b), tuple(a))
+        assert M.differs(tuple(a), tuple(b)) == much == M.differs(tuple(b), tuple(a))
 
 
 class Mechanism:
@@ -235,7 +239,10 @@ def test_poses_and_velocities_at_an_instant(monkeypatch):
         (2, 3.0, [3.0, "velocities"], 4),
     ):
         mechanism = Mechanism(monkeypatch, loops=loops, fails_at=fails_at)
-        assert M.place_at(mechanism.model, mechanism.ws, 3.0) == status and mechanism.told == told
+        assert (
+            M.evaluate_motion_at(mechanism.model, mechanism.ws, 3.0) == status
+            and mechanism.told == told
+        )
 
 
 def step(t: float) -> float:
@@ -256,7 +263,7 @@ def test_prescribed_velocity_jumps_are_detected(monkeypatch, which):
 @pytest.mark.parametrize("statuses", [(4, 0), (0, 4)])
 def test_undefined_velocity_is_reported_by_jump(monkeypatch, statuses):
     mechanism, given = Mechanism(monkeypatch), iter(statuses)
-    monkeypatch.setattr(M, "place_at", lambda model, ws, t: next(given))
+    monkeypatch.setattr(M, "evaluate_motion_at", lambda model, ws, t: next(given))
     assert M.speeds_jump(mechanism.model, mechanism.ws, 2.0)
 
 
@@ -274,14 +281,14 @@ def test_next_velocity_jump_is_found(monkeypatch):
     asked = []
     monkeypatch.setattr(
         M,
-        "next_knot",
+        "next_breakpoint",
         lambda model, ws, t, of: (
             asked.append(t)
             or next((knot for knot in (1.0, 1.5, 2.0, 3.0) if knot > t and of == 1), INF)
         ),
     )
     found = [
-        M.next_jump(mechanism.model, mechanism.ws, *each)
+        M.next_velocity_jump(mechanism.model, mechanism.ws, *each)
         for each in ((0.0, 5.0), (0.0, 2.0), (0.0, 1.9), (2.0, 9.0), (1.5, INF))
     ]
     assert found == [2.0, 2.0, INF, INF, 2.0] and asked[:3] == [0.0, 1.0 + 1e-12, 1.5 + 1.5e-12]
@@ -289,7 +296,7 @@ def test_next_velocity_jump_is_found(monkeypatch):
 
 def test_laws_are_read_after_the_corner():
     ws = SimpleNamespace(head=SimpleNamespace())
-    M.look_after(ws, 4.0)
+    M.read_after_breakpoint(ws, 4.0)
     assert vars(ws.head) == {"sided": 1.0, "read_from": 4.0 + 4e-12, "read_until": INF}
 
 
@@ -318,7 +325,7 @@ def test_corner_jump_conserves_momenta(monkeypatch):
         monkeypatch.setattr(
             M, "put_momentum", lambda ws, i, v, om, told=told: told.append((i, *v, *om))
         )
-        for name in ("solve_momenta", "project", "strike"):
+        for name in ("solve_momenta", "project", "apply_impacts"):
             short = {"solve_momenta": "momenta"}.get(name, name)
             monkeypatch.setattr(
                 M,
@@ -327,13 +334,13 @@ def test_corner_jump_conserves_momenta(monkeypatch):
                     told.append((short, *rest[2:])) or (4 if short == fails else 0)
                 ),
             )
-        assert M.jump(mechanism.model, mechanism.ws, 2.0) == (4 if fails else 0)
+        assert M.apply_velocity_jump(mechanism.model, mechanism.ws, 2.0) == (4 if fails else 0)
         momenta = [(1, 0, 0, 0, 0, 0, 0), (2, 0.25, 0, 0, 0, 0, 0.5)]
         whole = [
             *momenta,
             ("momenta",),
             *([("project", after)] if loops else []),
-            *([("strike", after)] if contacts else []),
+            *([("apply_impacts", after)] if contacts else []),
         ]
         assert told == whole[: {"project": 4, "momenta": 3, "before": 2, "after": 2}.get(fails)]
         assert mechanism.ws.tau.tolist() == [1.0, 0.0] and not mechanism.ws.u.any()
@@ -356,16 +363,16 @@ def noted(told: list, name: str, fails: str = ""):
 def test_a_state_and_its_work_are_carried_over_a_corner(monkeypatch, momenta):
     """What the drives do there is booked: the energy behind it less that before."""
     before, after = 2.0 - 2e-12, 2.0 + 2e-12
-    over = ("put_state", after) if momenta else ("jump", 2.0)
+    over = ("put_state", after) if momenta else ("apply_velocity_jump", 2.0)
     whole = [
-        ("place_at", before),
+        ("evaluate_motion_at", before),
         ("energy",),
         over,
         ("get_state", after),
-        ("place_at", after),
+        ("evaluate_motion_at", after),
         ("energy",),
     ]
-    for fails in ("", "place_at", over[0], "get_state"):
+    for fails in ("", "evaluate_motion_at", over[0], "get_state"):
         told, energies = [], iter((3.0, 10.0))
         monkeypatch.setattr(M, "in_momenta", lambda ws: momenta)
         monkeypatch.setattr(
@@ -375,24 +382,29 @@ def test_a_state_and_its_work_are_carried_over_a_corner(monkeypatch, momenta):
                 told.append(("energy",)) or next(energies)
             ),
         )
-        for name in ("place_at", "put_state", "jump", "get_state"):
+        for name in ("evaluate_motion_at", "put_state", "apply_velocity_jump", "get_state"):
             monkeypatch.setattr(M, name, noted(told, name, fails))
         y = np.array([1.0, 0.5])
-        assert M.carry_over(None, None, 2.0, y) == (4 if fails else 0) and y.tolist() == [1.0, 7.5]
-        stop = {"": 6, "place_at": 1, over[0]: 3, "get_state": 4}[fails]
+        assert M.carry_state_across(None, None, 2.0, y) == (4 if fails else 0) and y.tolist() == [
+            1.0,
+            7.5,
+        ]
+        stop = {"": 6, "evaluate_motion_at": 1, over[0]: 3, "get_state": 4}[fails]
         rest = [each for each in whole[stop:] if each == ("energy",)]
-        assert told == (whole[:stop] + rest if fails != "place_at" else [*whole[:2], ("energy",)])
+        assert told == (
+            whole[:stop] + rest if fails != "evaluate_motion_at" else [*whole[:2], ("energy",)]
+        )
 
 
 def test_corner_is_applied(monkeypatch):
     """Speeds jump where given motions have a corner there; the method goes on from there, and laws are read behind."""
     before, after = 2.0 - 2e-12, 2.0 + 2e-12
     for knot, jumps, fails, names in (
-        (2.0, True, "", ["put_state", "carry_over", "turn"]), (2.0, False, "", ["put_state", "turn"]), (2.1, True, "", ["turn"]),
+        (2.0, True, "", ["put_state", "carry_state_across", "turn"]), (2.0, False, "", ["put_state", "turn"]), (2.1, True, "", ["turn"]),
         (INF, True, "", ["turn"]),
-        (2.0, True, "put_state", ["put_state"]), (2.0, True, "carry_over", ["put_state", "carry_over"]),
-        (2.0, True, "turn", ["put_state", "carry_over", "turn"]),
-        (after, True, "", ["put_state", "carry_over", "turn"]), (before, True, "", ["put_state", "carry_over", "turn"]),
+        (2.0, True, "put_state", ["put_state"]), (2.0, True, "carry_state_across", ["put_state", "carry_state_across"]),
+        (2.0, True, "turn", ["put_state", "carry_state_across", "turn"]),
+        (after, True, "", ["put_state", "carry_state_across", "turn"]), (before, True, "", ["put_state", "carry_state_across", "turn"]),
     ):  # fmt: skip
         told, asked = [], []
         W, ws, mem = (
@@ -402,14 +414,14 @@ def test_corner_is_applied(monkeypatch):
         )
         monkeypatch.setattr(
             M,
-            "next_knot",
+            "next_breakpoint",
             lambda model, ws, t, of, asked=asked, knot=knot: asked.append((t, of)) or knot,
         )
         monkeypatch.setattr(M, "speeds_jump", lambda model, ws, knot, jumps=jumps: jumps)
-        for name in ("put_state", "carry_over", "turn"):
+        for name in ("put_state", "carry_state_across", "turn"):
             monkeypatch.setattr(M, name, noted(told, name, fails))
         assert (
-            M.turn_corner(W, mem, None, ws) == (4 if fails else 0)
+            M.pass_breakpoint(W, mem, None, ws) == (4 if fails else 0)
             and [name for name, *_ in told] == names
         )
         assert (W.knot, W.turned, ws.head.read_from) == (-INF, 2.0, after) and asked == [
@@ -425,36 +437,42 @@ def test_host_reads_before_and_after_corner():
         (4.0 - 5e-12, 4.0 - 5e-12, 4.0 - 5e-12), (2.0, 2.0 + 2e-12, 2.0 + 2e-12), (2.0 - 1e-12, 2.0 + 2e-12, 2.0 + 2e-12),
         (2.0 + 3e-12, 2.0 + 3e-12, 2.0 + 3e-12),
     ]  # fmt: skip
-    assert [(M.host_time(W, t), M.behind(W, t)) for t, *_ in rows] == [(a, b) for _, a, b in rows]
+    assert [(M.host_time(W, t), M.later_side(W, t)) for t, *_ in rows] == [
+        (a, b) for _, a, b in rows
+    ]
     none = SimpleNamespace(next=INF, turned=-INF)
-    assert M.host_time(none, 1.0) == M.behind(none, 1.0) == 1.0
+    assert M.host_time(none, 1.0) == M.later_side(none, 1.0) == 1.0
 
 
 def test_a_host_passes_a_corner_that_it_has_reached(monkeypatch):
     """The state jumps where given motions do, everything is evaluated behind the corner, and the next one is announced."""
     behind = 2.0 + 2e-12
     for t, knot, jumps, fails, names in (
-        (1.9, 2.0, True, "", []), (2.0, 2.0, True, "", ["load_states", "jump", "refresh"]),
-        (2.0 - 2e-12, 2.0, True, "", ["load_states", "jump", "refresh"]),
-        (2.5, 2.0, True, "", ["load_states", "jump", "refresh"]), (2.0 - 3e-12, 2.0, True, "", []), (2.0, 2.0, False, "", ["load_states", "refresh"]),
-        (2.0, 2.1, True, "", ["load_states", "refresh"]), (2.0, 2.0, True, "jump", ["load_states", "jump"]),
-        (2.0, 2.0, True, "refresh", ["load_states", "jump", "refresh"]),
-    ):  # fmt: skip
+        (1.9, 2.0, True, "", []),
+        (2.0, 2.0, True, "", ["load_states", "apply_velocity_jump", "refresh"]),
+        (2.0 - 2e-12, 2.0, True, "", ["load_states", "apply_velocity_jump", "refresh"]),
+        (2.5, 2.0, True, "", ["load_states", "apply_velocity_jump", "refresh"]),
+        (2.0 - 3e-12, 2.0, True, "", []),
+        (2.0, 2.0, False, "", ["load_states", "refresh"]),
+        (2.0, 2.1, True, "", ["load_states", "refresh"]),
+        (2.0, 2.0, True, "apply_velocity_jump", ["load_states", "apply_velocity_jump"]),
+        (2.0, 2.0, True, "refresh", ["load_states", "apply_velocity_jump", "refresh"]),
+    ):
         told, asked = [], []
         W = SimpleNamespace(next=2.0, turned=-INF, time=0.0)
         monkeypatch.setattr(M, "structure", lambda I, F, W: (None, None))
         monkeypatch.setattr(
             M,
-            "next_knot",
+            "next_breakpoint",
             lambda model, ws, t, of, asked=asked, knot=knot: (
                 asked.append((t, of)) or (knot if of == 1 else 9.0)
             ),
         )
         monkeypatch.setattr(M, "speeds_jump", lambda model, ws, knot, jumps=jumps: jumps)
-        for name in ("load_states", "jump", "refresh"):
+        for name in ("load_states", "apply_velocity_jump", "refresh"):
             monkeypatch.setattr(M, name, noted(told, name, fails))
         assert (
-            M.pass_corner(None, None, W, t) == (4 if fails else 0)
+            M.pass_host_breakpoint(None, None, W, t) == (4 if fails else 0)
             and [name for name, *_ in told] == names
         )
         passed = bool(names)

@@ -78,13 +78,13 @@ def test_a_step_of_a_table(monkeypatch):
     """The classical method on y' = -k y: 1 - z + z²/2 - z³/6 + z⁴/24; the state stays, the new one lies behind it."""
     lanes = Lanes(monkeypatch)
     lanes.asked.clear()
-    assert M.attempt(*lanes.how, 2.0, 0.1) == 0
+    assert M.attempt_step(*lanes.how, 2.0, 0.1) == 0
     assert lanes.memory[2] == pytest.approx(growth(0.1), rel=1e-14) and lanes.memory[
         3
     ] == pytest.approx(0.1)
     assert (lanes.memory[0] == 1.0).all() and lanes.asked == pytest.approx([2.05, 2.05, 2.1])
     lanes.fails_after = 2.04
-    assert M.attempt(*lanes.how, 2.0, 0.1) == 4 and len(lanes.asked) == 4
+    assert M.attempt_step(*lanes.how, 2.0, 0.1) == 4 and len(lanes.asked) == 4
 
 
 def test_the_error_is_that_of_the_worst_lane(monkeypatch):
@@ -93,7 +93,7 @@ def test_the_error_is_that_of_the_worst_lane(monkeypatch):
     lanes.memory[0], lanes.memory[1] = np.where(RATES == 3, -5.0, 1.0), 0.0
     lanes.rates(lanes.memory[4:6], None, None, 0.0, lanes.memory[:2])
     for h in (0.01, 0.05):
-        assert M.attempt(*lanes.how, 0.0, h) == 0
+        assert M.attempt_step(*lanes.how, 0.0, h) == 0
         z, y = h * RATES, abs(lanes.memory[0])
         expected = (
             z**2 / 2 * y / (1e-4 + 1e-3 * np.maximum(y, abs(lanes.memory[2])))
@@ -129,7 +129,7 @@ def solved(t: float) -> np.ndarray:
 def test_fixed_steps_fill_an_interval_evenly(monkeypatch, fixed, steps):
     lanes = Lanes(monkeypatch, fixed=fixed)
     assert (
-        M.reach(*lanes.how, 2.0, 3.0) == 0
+        M.run_lanes(*lanes.how, 2.0, 3.0) == 0
         and lanes.method[M.STEPS] == steps
         and lanes.method[M.NEXT] == pytest.approx(1.0 / steps)
     )
@@ -142,12 +142,12 @@ def test_fixed_steps_fill_an_interval_evenly(monkeypatch, fixed, steps):
 def test_lanes_stop_without_rates(monkeypatch):
     lanes = Lanes(monkeypatch, fixed=0.25)
     lanes.fails_after = 2.3
-    assert M.reach(*lanes.how, 2.0, 3.0) == 4 and lanes.method[M.STEPS] == 2
+    assert M.run_lanes(*lanes.how, 2.0, 3.0) == 4 and lanes.method[M.STEPS] == 2
     lanes = Lanes(monkeypatch, fixed=0.25)
     lanes.fails_after = 2.24
-    assert M.reach(*lanes.how, 2.0, 3.0) == 4 and lanes.method[M.STEPS] == 1
+    assert M.run_lanes(*lanes.how, 2.0, 3.0) == 4 and lanes.method[M.STEPS] == 1
     for most, status in ((4, 0), (3, Status.TOO_MANY_STEPS)):
-        assert M.reach(*Lanes(monkeypatch, fixed=0.25, most=most).how, 2.0, 3.0) == status
+        assert M.run_lanes(*Lanes(monkeypatch, fixed=0.25, most=most).how, 2.0, 3.0) == status
 
 
 def test_steps_follow_the_error(monkeypatch):
@@ -165,13 +165,13 @@ def test_steps_follow_the_error(monkeypatch):
     for tolerance, most in ((1e-5, 60), (1e-8, 400)):
         lanes = Lanes(monkeypatch, table, tolerance=tolerance, order=tableau.lower + 1.0, most=400)
         for k in range(4):
-            assert M.reach(*lanes.how, 0.25 * k, 0.25 * (k + 1)) == 0
+            assert M.run_lanes(*lanes.how, 0.25 * k, 0.25 * (k + 1)) == 0
         assert lanes.memory[0] == pytest.approx(solved(1.0), abs=20 * tolerance) and lanes.memory[
             1
         ] == pytest.approx(1.0)
         assert 3 < lanes.method[M.STEPS] < most
     assert (
-        M.reach(*Lanes(monkeypatch, table, tolerance=1e-8, most=3).how, 0.0, 1.0)
+        M.run_lanes(*Lanes(monkeypatch, table, tolerance=1e-8, most=3).how, 0.0, 1.0)
         == Status.TOO_MANY_STEPS
     )
 
@@ -192,7 +192,7 @@ class Judged(Lanes):
         def error(*_):
             return next(given)
 
-        monkeypatch.setattr(M, "attempt", attempt)
+        monkeypatch.setattr(M, "attempt_step", attempt)
         monkeypatch.setattr(M, "largest_error", error)
 
 
@@ -204,7 +204,7 @@ def test_the_next_step_by_the_error_of_the_last(monkeypatch):
     ):  # fmt: skip
         lanes = Judged(monkeypatch, *errors, 0.81, 0.81, 0.81)
         with pytest.raises(StopIteration):
-            M.reach(*lanes.how, 0.0, 100.0)
+            M.run_lanes(*lanes.how, 0.0, 100.0)
         assert [h for _, h in lanes.tried][: len(steps) - 1] == pytest.approx(
             steps[: len(steps) - 1], rel=1e-3
         )
@@ -221,7 +221,7 @@ def test_last_step_of_interval_is_shortened(monkeypatch):
         (3.0, (1e-4,), [1.0], 5.0), (0.8, (0.81, 4.0, 0.81, 0.81, 0.81), None, None), (3.0, (4.0, 0.81, 0.81, 0.81), [1.0, 0.45], None),
     ):  # fmt: skip
         lanes = Judged(monkeypatch, *errors, begin=begin)
-        assert M.reach(*lanes.how, 0.0, 1.0) == 0
+        assert M.run_lanes(*lanes.how, 0.0, 1.0) == 0
         if tried:
             assert [h for _, h in lanes.tried][: len(tried)] == pytest.approx(tried, rel=1e-9)
         if following:
@@ -236,11 +236,11 @@ def test_a_step_below_the_resolution_of_time_is_none(monkeypatch):
         (0.0, 0.9e-20, Status.TOO_MANY_STEPS),
     ):
         lanes = Judged(monkeypatch, 0.0, 0.0, begin=h)
-        assert M.reach(*lanes.how, t, t + 1.0) == status and not lanes.tried
+        assert M.run_lanes(*lanes.how, t, t + 1.0) == status and not lanes.tried
     for t, h in ((100.0, 1.1e-12), (0.0, 1.1e-20)):
         lanes = Judged(monkeypatch, 0.0, begin=h)
         with pytest.raises(StopIteration):
-            M.reach(*lanes.how, t, t + 1.0)
+            M.run_lanes(*lanes.how, t, t + 1.0)
         assert len(lanes.tried) == 2
 
 
@@ -301,7 +301,7 @@ def test_lane_memory_keeps_interval_start():
         np.zeros(6, dtype=int),
     )
     plan[T.STAGES] = 4
-    assert T.begin_block(lanes, plan) == (2 + 4) * 9
+    assert T.interval_start_at(lanes, plan) == (2 + 4) * 9
 
 
 def watching(monkeypatch, roots: np.ndarray, fixed: float = 0.25):
@@ -341,7 +341,7 @@ def test_guards_of_accelerations_need_the_rest_of_the_evaluation(monkeypatch):
         lanes.model.header.late_guards, lanes.model.header.reactions = late, reactions
         lanes.lanes.val[3] = RATES
         assert (
-            T.look_at_guards(lanes.model, lanes.lanes, seen) == (4 if late else 0)
+            T.evaluate_lane_guards(lanes.model, lanes.lanes, seen) == (4 if late else 0)
             and found == told
             and (seen[0] == RATES).all()
         )
@@ -351,19 +351,19 @@ def test_lanes_are_marked_where_a_guard_has_crossed_or_may_in_another_step(monke
     before = np.array([1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 0.0, 1.0])
     now = np.array([0.6, 0.5, -1.0, -0.6, -0.4, 0.4, 1.0, 3.0])
     lanes, flags = watching(monkeypatch, RATES), np.array([0.0] * 5 + [-1.0] + [0.0] * 2)
-    chords = before + T.INSIDE * (now - before)
+    chords = before + T.TRIAL_SHARE * (now - before)
     seen = np.array([before, np.zeros(WIDTH), chords])
     lanes.lanes.val[3] = now
-    assert T.mark(lanes.model, lanes.lanes, seen, flags) == 0
+    assert T.mark_lanes(lanes.model, lanes.lanes, seen, flags) == 0
     assert (
         flags.tolist() == [0, 1, 1, 0, 1, -1, 1, 0]
         and (seen[0] == now).all()
         and (seen[1] == before).all()
     )
     assert (
-        T.some_marked(flags)
-        and not T.some_marked(np.where(flags == 1.0, 0.0, flags))
-        and T.some_marked(np.array([0.0] * 7 + [1.0]))
+        T.any_marked(flags)
+        and not T.any_marked(np.where(flags == 1.0, 0.0, flags))
+        and T.any_marked(np.array([0.0] * 7 + [1.0]))
     )
 
 
@@ -371,11 +371,11 @@ def test_lane_whose_guard_swings_inside_a_step_is_marked(monkeypatch):
     """A guard far from its chord may have crossed twice; one that is straight has not."""
     lanes, flags = watching(monkeypatch, RATES), np.zeros(WIDTH)
     before, now = np.full(WIDTH, 1.0), np.full(WIDTH, 0.8)
-    inside = before + T.INSIDE * (now - before)
+    inside = before + T.TRIAL_SHARE * (now - before)
     inside[2] = -0.3
     seen = np.array([before, np.zeros(WIDTH), inside])
     lanes.lanes.val[3] = now
-    assert T.mark(lanes.model, lanes.lanes, seen, flags) == 0
+    assert T.mark_lanes(lanes.model, lanes.lanes, seen, flags) == 0
     assert flags.tolist() == [0, 0, 1, 0, 0, 0, 0, 0]
 
 
@@ -392,7 +392,7 @@ def test_lanes_advance_until_possible_event(monkeypatch, first, rows, flags):
     found, table = np.zeros(WIDTH), np.full(WIDTH * 4 * 2, np.nan)
     times = np.array([0.0, 0.5, 1.0, 1.5])
     assert (
-        T.run_stretch(
+        T.run_lanes_until_event(
             lanes.model,
             lanes.lanes,
             lanes.memory,
@@ -447,7 +447,7 @@ def test_lane_advance_stops_without_rates(monkeypatch):
         lanes.plan[:] = 0, 0, 4, 2, 4, 0
         lanes.fails_after = fails_after
         table = np.full(WIDTH * 4 * 2, np.nan)
-        assert T.run_stretch(
+        assert T.run_lanes_until_event(
             lanes.model, lanes.lanes, lanes.memory, lanes.plan, lanes.method, np.array([0.0, 0.5, 1.0, 1.5]), np.array([4, 3]), table, np.zeros(WIDTH)
         ) == 4  # fmt: skip
         assert (

@@ -20,17 +20,19 @@ def contacts(monkeypatch) -> dict[str, set[int]]:
     """Registers of guards of contacts that part slowly; margins are given way within the noise 0.5."""
     told: dict[str, set[int]] = {"slow": set(), "given": set()}
     monkeypatch.setattr(
-        M, "margin_at", lambda model, ws, register: {OPENS: 0, SLIPS: 1}.get(int(register), -1)
+        M,
+        "monitored_margin",
+        lambda model, ws, register: {OPENS: 0, SLIPS: 1}.get(int(register), -1),
     )
     monkeypatch.setattr(
-        M, "parts_slowly", lambda model, ws, register: int(register) in told["slow"]
+        M, "monitors_slow_separation", lambda model, ws, register: int(register) in told["slow"]
     )
 
     def give_way(model, ws, which, noise):
         told["given"].add(which)
         return noise == 0.5
 
-    monkeypatch.setattr(M, "give_way", give_way)
+    monkeypatch.setattr(M, "release_contact", give_way)
     return told
 
 
@@ -44,12 +46,15 @@ def test_events_happen_and_stages_end():
         ((0, 0, 0, 0), -1, False), ((1, 0, 0, 0), -1, True), ((0, 0, 1, 0), -1, True), ((0, 1, 0, 1), 1, False), ((1, 0, 0, 1), 3, True),
     ):  # fmt: skip
         made.set(fired=fired)
-        assert link_of(made, "ending_guard") == ends and link_of(made, "happens") == happens
+        assert (
+            link_of(made, "find_stage_end") == ends
+            and link_of(made, "has_pending_event") == happens
+        )
 
 
 def test_endless_event_chain_names_last_event():
     made = HandMade(guard(), guard(), guard()).set(fired=(1.0, 1.0, 0.0))
-    assert link_of(made, "chatter") == Status.CHATTERING and made.W.item == 1
+    assert link_of(made, "report_chatter") == Status.CHATTERING and made.W.item == 1
 
 
 def test_located_contact_events_are_marked_due(contacts):
@@ -60,7 +65,7 @@ def test_located_contact_events_are_marked_due(contacts):
     ]  # fmt: skip
     made = HandMade(*(guard(kind=kind, register=register) for kind, register, *_ in rows))
     made.set(fired=[row[2] for row in rows], met=[row[3] for row in rows])
-    link_of(made, "mark_due", made.ws)
+    link_of(made, "mark_located_contacts", made.ws)
     assert made["met"].tolist() == [row[4] for row in rows]
 
 
@@ -70,11 +75,11 @@ def test_due_contact_events_happen_within_noise(contacts):
     )
     for noise, some in ((0.5, True), (0.25, False)):
         made.set(noise=noise)
-        assert link_of(made, "due_happen", made.ws) == some and contacts["given"] == {0}
+        assert link_of(made, "force_located_contacts", made.ws) == some and contacts["given"] == {0}
     made.set(met=(DUE, DUE, 1), noise=(0.5, 0.25, 0.5))
-    assert link_of(made, "due_happen", made.ws) and contacts["given"] == {0, 1}
+    assert link_of(made, "force_located_contacts", made.ws) and contacts["given"] == {0, 1}
     made.set(met=(DUE, DUE, 1), noise=(0.25, 0.5, 0.5))
-    assert link_of(made, "due_happen", made.ws)
+    assert link_of(made, "force_located_contacts", made.ws)
 
 
 def test_contacts_that_have_been_judged(contacts):
@@ -95,7 +100,7 @@ def test_contacts_that_have_been_judged(contacts):
             zip(("met", "noise", "guards"), np.array([row[2:] for row, _ in rows]).T, strict=True)
         )
     )
-    link_of(made, "contacts_met", made.ws)
+    link_of(made, "record_contact_verdicts", made.ws)
     assert made.rows("met", "held", "noise") == [
         pytest.approx(expected, abs=1e-18) for _, expected in rows
     ]
@@ -119,7 +124,7 @@ def test_event_chain_marks_new_conditions():
             )
         )
     )
-    link_of(made, "came_true")
+    link_of(made, "mark_newly_true")
     assert made.rows("fired", "held", "met", "noise") == [expected for _, expected in rows]
 
 
@@ -148,31 +153,33 @@ class Chain:
         self.made.W.energy_residual = 0.25
         monkeypatch.setattr(M, "structure", lambda I, F, W: (self.made.model, self.made.ws))
         monkeypatch.setattr(
-            M, "open_books", lambda I, F, W: self.told.append(f"books {W.energy_residual}")
+            M, "open_energy_balance", lambda I, F, W: self.told.append(f"books {W.energy_residual}")
         )
-        monkeypatch.setattr(M, "link", self.link)
-        monkeypatch.setattr(M, "came_true", self.came_true)
+        monkeypatch.setattr(M, "run_pass", self.link)
+        monkeypatch.setattr(M, "mark_newly_true", self.came_true)
 
     def link(self, I, F, W, model, ws):
-        self.told.append("link")
+        self.told.append("run_pass")
         W.energy_residual = 9.0
-        return 5 if self.told.count("link") == self.fails_at else 0
+        return 5 if self.told.count("run_pass") == self.fails_at else 0
 
     def came_true(self, I, W, model):
-        self.made["fired"][:] = 1.0 if self.told.count("link") < self.links else 0.0, 0.0, 0.0
-        if self.told.count("link") == 2:
+        self.made["fired"][:] = 1.0 if self.told.count("run_pass") < self.links else 0.0, 0.0, 0.0
+        if self.told.count("run_pass") == 2:
             self.made["fired"][1] = 1.0
 
     def run(self) -> int:
-        return M.happen_now(self.made.I, None, self.made.W, 0.0)
+        return M.run_cascade(self.made.I, None, self.made.W, 0.0)
 
 
 def test_a_chain_has_a_hundred_links_at_most(monkeypatch):
     for links, status in ((1, 0), (100, 0), (101, Status.CHATTERING)):
         chain = Chain(monkeypatch, links)
         chain.made.set(fired=(1.0, 0.0, 0.0))
-        monkeypatch.setattr(M, "leave", lambda *_: 0)
-        assert chain.run() == status and chain.told == ["link"] * min(links, 100) + ["books 0.25"]
+        monkeypatch.setattr(M, "end_stage", lambda *_: 0)
+        assert chain.run() == status and chain.told == ["run_pass"] * min(links, 100) + [
+            "books 0.25"
+        ]
 
 
 def test_stage_end_follows_event_chain(monkeypatch):
@@ -186,25 +193,25 @@ def test_stage_end_follows_event_chain(monkeypatch):
         chain.made.set(fired=fired)
         monkeypatch.setattr(
             M,
-            "leave",
+            "end_stage",
             lambda I, F, W, model, ws, ending, told=chain.told: told.append(f"leave {ending}") or 4,
         )
         assert chain.run() == (0 if left is None else 4)
-        assert chain.told == ["link"] * links + ([] if left is None else [f"leave {left}"]) + [
+        assert chain.told == ["run_pass"] * links + ([] if left is None else [f"leave {left}"]) + [
             "books 0.25"
         ]
     chain = Chain(monkeypatch, 3, fails_at=2)
     chain.made.set(fired=(1, 1, 0))
-    assert chain.run() == 5 and chain.told == ["link", "link", "books 0.25"]
+    assert chain.run() == 5 and chain.told == ["run_pass", "run_pass", "books 0.25"]
 
 
 def test_stage_ends_by_its_first_guard(monkeypatch):
     chain = Chain(monkeypatch, 1)
     chain.made.model.guards = np.array([*guard(kind=STAGE), *guard(kind=RESET), *guard(kind=RESET)])
     monkeypatch.setattr(
-        M, "leave", lambda I, F, W, model, ws, ending: chain.told.append(f"leave {ending}") or 0
+        M, "end_stage", lambda I, F, W, model, ws, ending: chain.told.append(f"leave {ending}") or 0
     )
-    for fired, told in (((1, 0, 0), ["leave 0"]), ((1, 1, 0), ["link", "leave 0"])):
+    for fired, told in (((1, 0, 0), ["end_stage 0"]), ((1, 1, 0), ["run_pass", "end_stage 0"])):
         chain.told.clear()
         chain.made.set(fired=fired)
         assert chain.run() == 0 and chain.told == [*told, "books 0.25"]
@@ -213,7 +220,7 @@ def test_stage_ends_by_its_first_guard(monkeypatch):
 @pytest.mark.parametrize("contacts_there", [False, True])
 def test_a_link_of_a_chain(monkeypatch, contacts_there):
     """Actions, then contacts, then all values; books before and after, and in the log the first event with how many there are."""
-    for breaks in ("", "act", "strike", "settle", "refresh"):
+    for breaks in ("", "apply_actions", "apply_impacts", "settle_modes", "refresh"):
         made, told = (
             HandMade(guard(kind=STAGE), guard(kind=RESET), guard(kind=CONTACT), guard(kind=RESET)),
             [],
@@ -225,27 +232,38 @@ def test_a_link_of_a_chain(monkeypatch, contacts_there):
         def fake(name, value=0, told=told, breaks=breaks):
             return lambda *_: told.append(name) or (6 if name == breaks else value)
 
-        for name in ("act", "mark_due", "strike", "settle", "refresh", "contacts_met"):
+        for name in (
+            "apply_actions",
+            "mark_located_contacts",
+            "apply_impacts",
+            "settle_modes",
+            "refresh",
+            "record_contact_verdicts",
+        ):
             monkeypatch.setattr(M, name, fake(name))
         monkeypatch.setattr(
             M,
-            "write_books",
+            "write_balances",
             lambda out, model, ws, told=told: (
                 out.__setitem__(slice(None), len(told)) or told.append("books")
             ),
         )
-        monkeypatch.setattr(M, "due_happen", fake("due", True))
-        assert M.link(made.I, None, made.W, made.model, made.ws) == (
-            6 if breaks in ("act", "refresh") or contacts_there and breaks else 0
+        monkeypatch.setattr(M, "force_located_contacts", fake("due", True))
+        assert M.run_pass(made.I, None, made.W, made.model, made.ws) == (
+            6 if breaks in ("apply_actions", "refresh") or contacts_there and breaks else 0
         )
         whole = [
             "books",
-            "act",
-            *(["mark_due", "strike", "due", "settle"] if contacts_there else []),
+            "apply_actions",
+            *(
+                ["mark_located_contacts", "apply_impacts", "due", "settle_modes"]
+                if contacts_there
+                else []
+            ),
             "refresh",
         ]
         upto = whole.index(breaks) + 1 if breaks in whole else len(whole)
-        assert told == [*whole[:upto], "books", "contacts_met"]
+        assert told == [*whole[:upto], "books", "record_contact_verdicts"]
         event = next(U.EVENT.rows(made["events"]))
         assert (event.time, event.kind, event.guard, event.count) == (2.0, U.E_RESET, 2, 2)
         assert event.before.tolist() == [0.0] * 5 and event.after.tolist() == [float(upto)] * 5
@@ -254,17 +272,25 @@ def test_a_link_of_a_chain(monkeypatch, contacts_there):
 def test_contacts_resettle_after_due_events(monkeypatch):
     made, told = HandMade(guard(kind=CONTACT)).set(fired=1.0), []
     made.model.c_law = np.zeros(1)
-    for name in ("act", "mark_due", "strike", "settle", "refresh", "contacts_met", "write_books"):
+    for name in (
+        "apply_actions",
+        "mark_located_contacts",
+        "apply_impacts",
+        "settle_modes",
+        "refresh",
+        "record_contact_verdicts",
+        "write_balances",
+    ):
         monkeypatch.setattr(M, name, lambda *_, name=name: told.append(name) or 0)
-    monkeypatch.setattr(M, "due_happen", lambda *_: False)
-    assert M.link(made.I, None, made.W, made.model, made.ws) == 0 and "settle" not in told
+    monkeypatch.setattr(M, "force_located_contacts", lambda *_: False)
+    assert M.run_pass(made.I, None, made.W, made.model, made.ws) == 0 and "settle_modes" not in told
 
 
 @pytest.mark.parametrize("actions", [0, 2])
 @pytest.mark.parametrize("stage", [0, 1])
 def test_stage_end_changes_structure(monkeypatch, actions, stage):
     """What it sets, then the next structure if there is one; a failure stops there. Its books are those of the structures before and after."""
-    for breaks in ("", "act", "change", "refresh"):
+    for breaks in ("", "apply_actions", "change", "refresh"):
         made, told = (
             HandMade(
                 guard(event=0), guard(kind=STAGE, event=-1, actions=actions), events=1, stages=2
@@ -278,7 +304,7 @@ def test_stage_end_changes_structure(monkeypatch, actions, stage):
             return lambda *_: told.append(name) or (6 if name == breaks else 0)
 
         for name, as_name in {
-            "act": "act",
+            "apply_actions": "apply_actions",
             "refresh": "refresh",
             "change_structure": "change",
         }.items():
@@ -286,14 +312,14 @@ def test_stage_end_changes_structure(monkeypatch, actions, stage):
         monkeypatch.setattr(M, "structure", lambda I, F, W: ("next", "next"))
         monkeypatch.setattr(
             M,
-            "write_books",
+            "write_balances",
             lambda out, model, ws, told=told: told.append(
                 "books after" if model == "next" else "books before"
             ),
         )
-        status = M.leave(made.I, None, made.W, made.model, made.ws, 1)
+        status = M.end_stage(made.I, None, made.W, made.model, made.ws, 1)
         whole = [
-            *(["act", "refresh"] if actions else []),
+            *(["apply_actions", "refresh"] if actions else []),
             *(["change"] if stage == 0 else []),
             "refresh",
         ]

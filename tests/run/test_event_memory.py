@@ -20,7 +20,9 @@ LIFT = 1e-9
 def watched(monkeypatch) -> dict[int, int]:
     """By register of a guard: the margin of a closed contact that it shows; others show gaps."""
     found: dict[int, int] = {}
-    monkeypatch.setattr(M, "margin_at", lambda model, ws, register: found.get(int(register), -1))
+    monkeypatch.setattr(
+        M, "monitored_margin", lambda model, ws, register: found.get(int(register), -1)
+    )
     return found
 
 
@@ -45,7 +47,7 @@ def test_located_guards_carry_noise_estimate():
     given = np.array([row for row, _ in rows]).T
     locator.part(S.FIRED)[:], locator.part(S.SIGN)[:], locator.part(S.VALUE)[:] = given[:3]
     made.set(guards=given[3])
-    M.take_fired(made.I, made.W, made.model, locator.ev)
+    M.begin_located_instant(made.I, made.W, made.model, locator.ev)
     assert made.rows("fired", "met", "held", "noise") == [expected for _, expected in rows]
 
 
@@ -54,7 +56,7 @@ def test_truth_is_kept_by_event_of_the_description():
         guard(event=2), guard(kind=STAGE, event=-4), guard(event=0), guard(event=3), events=5
     )
     made.set(met=(1.0, 1.0, 0.0, NOT_YET), held=(-1.0, -1.0, 1.0, -1.0), noise=(0.1, 0.2, 0.3, 0.4))
-    M.keep_truth(made.I, made.W, made.model)
+    M.save_conditions(made.I, made.W, made.model)
     assert made["truth"].tolist() == [
         1.0,
         0.3,
@@ -69,7 +71,7 @@ def test_truth_is_kept_by_event_of_the_description():
     ]
     locator = Locator(*([one] * 4))
     locator.part(S.SIGN)[:] = -1.0, 1.0, 0.0, 1.0
-    M.keep_signs(made.I, made.W, made.model, locator.ev)
+    M.save_signs(made.I, made.W, made.model, locator.ev)
     assert made["truth"].tolist() == [0.0, 0.0, EMPTY, EMPTY, -1.0, 0.0, 1.0, 0.0, EMPTY, EMPTY]
 
 
@@ -81,7 +83,7 @@ def test_only_contacts_are_judged_at_start():
         guard(kind=STAGE, event=-1),
         events=3,
     )
-    M.judge(made.I, made.W, made.model)
+    M.mark_contacts_evaluated(made.I, made.W, made.model)
     assert made["truth"].tolist() == [JUDGED, EMPTY, EMPTY, EMPTY, JUDGED, EMPTY]
 
 
@@ -99,10 +101,12 @@ def test_events_of_same_instant_are_remembered(watched):
         watched.clear()
         watched.update({4: 0} if closed else {})
         expected = rows[row][1]
-        assert M.recall(made.I, made.W, made.model, made.ws, [0.0, value]) == (expected[0] != 0)
+        assert M.restore_conditions(made.I, made.W, made.model, made.ws, [0.0, value]) == (
+            expected[0] != 0
+        )
         assert made.rows("met", "noise") == [(0.0, 0.0), expected]
     first = HandMade(guard(event=0), guard(event=1), events=2).set(truth=(TRUE_NOW, 0.5, 0.0, 0.0))
-    assert M.recall(first.I, first.W, first.model, first.ws, [0.0, 0.0])
+    assert M.restore_conditions(first.I, first.W, first.model, first.ws, [0.0, 0.0])
 
 
 def test_events_due_at_stage_start():
@@ -113,14 +117,19 @@ def test_events_due_at_stage_start():
     made.set(truth=np.array([(-1, 0.5), (-1, 0.5), (1, 0.5), (0, 0.5), (TRUE_NOW, 0.5)]).ravel())
     fired = np.full(7, EMPTY)
     assert (
-        M.due(made.I, made.W, made.model, made.ws, [-1.0, 1.0, 0.1, 0.0, 0.1, 0.1, 0.1], fired)
+        M.mark_initially_due(
+            made.I, made.W, made.model, made.ws, [-1.0, 1.0, 0.1, 0.0, 0.1, 0.1, 0.1], fired
+        )
         == Status.EVENT
     )
     assert fired.tolist() == [1, 0, 1, 0, 0, 0, 0] and not made["truth"].any()
     made.ws.val[3] = 0.0
-    assert M.due(made.I, made.W, made.model, made.ws, [1.0] * 7, fired) == 0 and not fired.any()
+    assert (
+        M.mark_initially_due(made.I, made.W, made.model, made.ws, [1.0] * 7, fired) == 0
+        and not fired.any()
+    )
     made.ws.val[4] = -1.0
-    assert M.due(
+    assert M.mark_initially_due(
         made.I, made.W, made.model, made.ws, [1.0] * 7, fired
     ) == Status.EVENT and fired.tolist() == [0, 1, 0, 0, 0, 0, 0]
 
@@ -136,14 +145,14 @@ def test_host_arms_negative_guards():
     )
     made.ws.val[3] = 1.0
     made.set(guards=(-0.1, 0.0, 0.1, 0.2, 0.2))
-    M.arm(made.I, made.W, made.model, made.ws)
+    M.arm_guards(made.I, made.W, made.model, made.ws)
     assert made["armed"].tolist() == [1, 0, 0, 1, 0]
 
 
 def test_host_does_not_arm_guards_at_zero(
     monkeypatch,
 ):
-    monkeypatch.setattr(M, "apart_at", lambda model, ws, register: register == 9)
+    monkeypatch.setattr(M, "monitors_separating_contact", lambda model, ws, register: register == 9)
     made = HandMade(*(guard(register=9 if k == 5 else k) for k in range(7)))
     made.set(
         guards=(0.5, -0.5, 0.6, 0.1, 0.1, 0.1, 0.1),
@@ -151,20 +160,20 @@ def test_host_does_not_arm_guards_at_zero(
         noise=0.5,
         armed=1.0,
     )
-    M.leave_bounds(made.I, made.W, made.model, made.ws)
+    M.disarm_at_bounds(made.I, made.W, made.model, made.ws)
     assert made["armed"].tolist() == [0, 0, 1, 1, 1, 1, 0]
 
 
 def test_before_events_that_a_host_asks_for_values_are_noted_and_compared():
     made = HandMade(*([guard()] * 4)).set(guards=(0.5, -0.5, 0.0, 0.25), fired=(1.0, 0.0, 3.0, 0.0))
-    M.note_values(made.I, made.W, made.model)
+    M.note_guard_values(made.I, made.W, made.model)
     assert made.rows("met", "noise") == [(0, 0.5), (0, -0.5), (0, 0.0), (0, 0.25)]
     made.set(guards=(0.75, -0.5, 0.0, -0.25))
-    M.stand(made.I, made.W, made.model)
+    M.begin_host_instant(made.I, made.W, made.model)
     assert made.rows("met", "held", "noise") == [
         (1, 1, 3.5),
         (0, -1, 2.0),
         (1, 1, 0.0),
         (0, -1, 2.0),
     ]
-    assert math.isclose(M.LIFT, LIFT)
+    assert math.isclose(M.RELEASE_DISTANCE, LIFT)

@@ -24,8 +24,8 @@ def bowl(t: float) -> float:
 def test_locator_memory_layout():
     """Numbers, blocks of one number for every guard, one state; no place is taken twice."""
     size = S.EV_HEADER + S.GUARD_BLOCKS * 3 + 5
-    ev, expected = np.full(E.events_size(3, 5), np.nan), np.zeros(size)
-    E.events_start(ev, 3, 5)
+    ev, expected = np.full(E.locator_size(3, 5), np.nan), np.zeros(size)
+    E.start_locator(ev, 3, 5)
     expected[[S.GUARDS, S.STATES, S.CHATTER_INTERVAL, S.CHATTER_COUNT]] = 3, 5, 1e-7, 5
     expected[S.EV_HEADER + 3 * S.WATCH :][:3] = 1.0
     expected[S.EV_HEADER + 3 * S.LAST_TIME :][:3] = -math.inf
@@ -59,7 +59,7 @@ def test_signs_at_a_start_and_where_something_has_just_happened(rows, last):
         direction,
     )
     locator.ev[S.EVENT_TIME], locator.ev[S.SLOPES_AT] = last, 2.0
-    assert E.events_reset(locator.ev, locator.guards, None, 2.0, np.array([2.0])) == 0
+    assert E.reset_signs(locator.ev, locator.guards, None, 2.0, np.array([2.0])) == 0
     assert (
         np.array([locator.part(S.SIGN), locator.part(S.ARM), locator.part(S.BAND)]).T.tolist()
         == np.array(expected, dtype=float).tolist()
@@ -77,8 +77,7 @@ def test_a_start_without_guards_values_is_refused():
     locator = Locator(one, fails_after=-1.0)
     locator.part(S.SIGN)[:] = 7.0
     assert (
-        E.events_reset(locator.ev, locator.guards, None, 0.5, np.array([0.5]))
-        == Status.NOT_A_NUMBER
+        E.reset_signs(locator.ev, locator.guards, None, 0.5, np.array([0.5])) == Status.NOT_A_NUMBER
         and locator.part(S.SIGN) == 7.0
     )
 
@@ -88,13 +87,13 @@ def test_where_a_step_is_looked_at(watch, ends):
     """At the ends of as many parts as are asked for at most, near them for slopes if any guard is watched, and inside of the first one."""
     locator = Locator(one, ramp(3.0))
     locator.part(S.WATCH)[:] = watch
-    assert E.locate(*locator.how, 0.8) == 0 and locator.ev[S.CALLS] == len(locator.asked)
+    assert E.locate_event(*locator.how, 0.8) == 0 and locator.ev[S.CALLS] == len(locator.asked)
     for k in range(ends):
         assert min(abs(t - 0.8 * (k + 1) / ends) for t in locator.asked) < 1e-15
     assert len(locator.asked) == (2 * ends + 5 if any(watch) else ends)
     assert locator.ev[S.CHECKED] == 0.8 and locator.part(S.VALUE) == pytest.approx([1.0, 2.2])
     looks = len(locator.asked)
-    assert E.locate(*locator.how, 0.8) == 0 and len(locator.asked) == looks
+    assert E.locate_event(*locator.how, 0.8) == 0 and len(locator.asked) == looks
     if watch[1]:
         slopes = locator.part(S.SLOPE_A), locator.part(S.SLOPE_B)
         assert slopes == (pytest.approx([0.0, -1.0]), pytest.approx([0.0, -1.0]))
@@ -102,20 +101,20 @@ def test_where_a_step_is_looked_at(watch, ends):
 
 def test_whole_step_is_searched_only_with_guards():
     locator = Locator(one)
-    assert E.locate(*locator.how, 5.0) == 0 and locator.ev[S.CHECKED] == 1.0
+    assert E.locate_event(*locator.how, 5.0) == 0 and locator.ev[S.CHECKED] == 1.0
     empty = Locator()
-    assert E.locate(*empty.how, 0.5) == 0 and not empty.asked and empty.ev[S.CHECKED] == 0.0
+    assert E.locate_event(*empty.how, 0.5) == 0 and not empty.asked and empty.ev[S.CHECKED] == 0.0
 
 
 def test_undefined_guard_ends_search():
     locator = Locator(ramp(0.9), fails_after=0.5)
     assert (
-        E.locate(*locator.how, 1.0) == Status.NOT_A_NUMBER
+        E.locate_event(*locator.how, 1.0) == Status.NOT_A_NUMBER
         and locator.ev[S.FAILED] == 0.0
         and locator.ev[S.CHECKED] == 0.0
     )
     locator.fails_after = math.inf
-    assert E.locate(*locator.how, 1.0) == Status.EVENT and locator.ev[
+    assert E.locate_event(*locator.how, 1.0) == Status.EVENT and locator.ev[
         S.EVENT_TIME
     ] == pytest.approx(0.9, abs=2e-13)
 
@@ -139,7 +138,7 @@ def test_a_root_is_the_first_instant_beyond_within_its_tolerance(name, sign, noi
     """1e-13 of the step or of time; bisection alone would take 43 evaluations, which steps that look for more may treble at worst."""
     law, exact, most = ROOTS[name][0], ROOTS[name][1 if noise else 2], ROOTS[name][3]
     locator = Locator(lambda t: 2.0 * t, lambda t: sign * law(t))
-    b = S.root(*locator.how, 1, sign, 0.0, sign * law(0.0), 1.0, sign * law(1.0), noise)
+    b = S.find_root(*locator.how, 1, sign, 0.0, sign * law(0.0), 1.0, sign * law(1.0), noise)
     assert sign * locator.at(b)[1] < -noise and abs(b - exact) < 1.01e-13 + 3e-16
     assert len(locator.asked) <= most
 
@@ -150,10 +149,13 @@ def test_a_root_is_the_first_instant_beyond_within_its_tolerance(name, sign, noi
 def test_the_tolerance_of_roots_is_that_of_the_step_or_of_time(begin, end, tolerance):
     middle = begin + 0.37 * (end - begin)
     locator = Locator(lambda t: (middle - t) * (2.0 + math.sin(t)), begin=begin, end=end)
-    b = S.root(*locator.how, 0, 1.0, begin, locator.at(begin)[0], end, locator.at(end)[0], 0.0)
+    b = S.find_root(*locator.how, 0, 1.0, begin, locator.at(begin)[0], end, locator.at(end)[0], 0.0)
     assert 0.0 <= b - middle <= 1.01 * tolerance and len(locator.asked) < 30
     locator = Locator(ramp(0.3), fails_after=-1.0)
-    assert S.root(*locator.how, 0, 1.0, 0.0, 0.3, 1.0, -0.7, 0.0) == 1.0 and len(locator.asked) == 1
+    assert (
+        S.find_root(*locator.how, 0, 1.0, 0.0, 0.3, 1.0, -0.7, 0.0) == 1.0
+        and len(locator.asked) == 1
+    )
 
 
 def test_leaving_guard_is_bisected():
@@ -165,14 +167,14 @@ def test_leaving_guard_is_bisected():
         (-1.0, 0.0, 0.0, 50),
     ):
         locator.asked.clear()
-        assert S.left(*locator.how, 1, sign, 0.0, 1.0, noise) == found and locator.asked == [
-            0.5 ** (k + 1) for k in range(asked)
-        ]
+        assert S.find_departure(
+            *locator.how, 1, sign, 0.0, 1.0, noise
+        ) == found and locator.asked == [0.5 ** (k + 1) for k in range(asked)]
     failing = Locator(one, fails_after=0.3)
-    assert S.left(*failing.how, 0, 1.0, 0.0, 1.0, 2.0) == 0.0 and failing.asked == [0.5]
+    assert S.find_departure(*failing.how, 0, 1.0, 0.0, 1.0, 2.0) == 0.0 and failing.asked == [0.5]
     late = Locator(lambda t: -1.0, begin=3.0, end=4.0)
     assert (
-        S.left(*late.how, 0, 1.0, 3.0, 4.0, 0.0) == 3.0
+        S.find_departure(*late.how, 0, 1.0, 3.0, 4.0, 0.0) == 3.0
         and late.asked[0] == 3.5
         and min(late.asked) > 3.0
     )
@@ -180,14 +182,14 @@ def test_leaving_guard_is_bisected():
 
 def test_slopes_at_the_beginning_are_found_once():
     locator = Locator(lambda t: 3.0 * t * t, begin=2.0, end=4.0)
-    S.slope_from(*locator.how, 2.0, 4.0)
+    S.compute_start_slopes(*locator.how, 2.0, 4.0)
     d = 2e-4
     assert (
         locator.asked == [2.0 + d]
         and locator.part(S.SLOPE_B) == pytest.approx([12.0 + 3.0 * d], rel=1e-10)
         and locator.ev[S.SLOPES_AT] == 2.0
     )
-    S.slope_from(*locator.how, 2.0, 4.0)
+    S.compute_start_slopes(*locator.how, 2.0, 4.0)
     assert len(locator.asked) == 1
 
 
@@ -222,7 +224,7 @@ def test_stiff_guards_are_searched_in_nearly_linear_parts(law, reached):
     locator = Locator(law, one)
     locator.part(S.UNSEEN)[:] = 1.0, 0.0
     locator.part(S.AT_B)[:] = locator.at(1.0)
-    assert S.told_by_its_ends(*locator.how, 0.0, 1.0) == reached
+    assert S.shrink_to_nearly_linear(*locator.how, 0.0, 1.0) == reached
     assert locator.part(S.AT_B).tolist() == locator.at(reached)
     assert locator.asked[:2] == [1e-4, 0.5]
 
@@ -233,12 +235,12 @@ def test_guard_jump_ends_search(end):
     locator = Locator(lambda t: -0.02 if t < end else -0.12, end=end)
     locator.part(S.UNSEEN)[:] = 1.0
     assert (
-        E.locate(*locator.how, end) == 0
+        E.locate_event(*locator.how, end) == 0
         and locator.ev[S.CHECKED] == end
         and len(locator.asked) < 300
     )
     locator.part(S.VALUE)[:], locator.part(S.AT_B)[:] = -0.02, -0.12
-    assert S.told_by_its_ends(*locator.how, np.nextafter(end, 0.0), end) == end
+    assert S.shrink_to_nearly_linear(*locator.how, np.nextafter(end, 0.0), end) == end
 
 
 def test_smooth_guards_are_checked_at_step_ends():
@@ -250,13 +252,13 @@ def test_smooth_guards_are_checked_at_step_ends():
             sign,
             -1.0,
         )
-        assert S.told_by_its_ends(*locator.how, 0.0, 1.0) == 1.0 and not locator.asked
+        assert S.shrink_to_nearly_linear(*locator.how, 0.0, 1.0) == 1.0 and not locator.asked
     beside = Locator(bent, one)  # the other one, which bends not, decides alone
     beside.part(S.UNSEEN)[:], beside.part(S.AT_B)[:] = (0.0, 1.0), (-1.0, 1.0)
-    assert S.told_by_its_ends(*beside.how, 0.0, 1.0) == 1.0 and len(beside.asked) == 2
+    assert S.shrink_to_nearly_linear(*beside.how, 0.0, 1.0) == 1.0 and len(beside.asked) == 2
     failing = Locator(bent, fails_after=0.1)
     failing.part(S.UNSEEN)[:], failing.part(S.AT_B)[:] = 1.0, -1.0
-    assert S.told_by_its_ends(*failing.how, 0.0, 1.0) == 1.0 and len(failing.asked) == 2
+    assert S.shrink_to_nearly_linear(*failing.how, 0.0, 1.0) == 1.0 and len(failing.asked) == 2
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -265,24 +267,24 @@ def test_golden_section_finds_dips(sign):
     locator = Locator(one, lambda t: sign * bowl(t))
     for noise, found in ((0.0, True), (0.0099, True), (0.0101, False)):
         locator.asked.clear()
-        t = S.dip(*locator.how, 1, sign, 0.0, 1.0, noise)
+        t = S.find_dip(*locator.how, 1, sign, 0.0, 1.0, noise)
         assert (bowl(t) < -noise) if found else (t == 0.0 and len(locator.asked) == 40)
     for place in np.linspace(2.0, 4.0, 31)[1:-1]:
         narrow = Locator(lambda t, place=place: sign * (abs(t - place) - 4e-8), begin=2.0, end=4.0)
         assert (
-            abs(S.dip(*narrow.how, 0, sign, 2.0, 4.0, 0.0) - place) < 4e-8
+            abs(S.find_dip(*narrow.how, 0, sign, 2.0, 4.0, 0.0) - place) < 4e-8
             and len(narrow.asked) <= 40
         )
     failing = Locator(bowl, fails_after=0.2)
-    assert S.dip(*failing.how, 0, 1.0, 0.0, 1.0, 0.0) == 0.0 and len(failing.asked) == 1
+    assert S.find_dip(*failing.how, 0, 1.0, 0.0, 1.0, 0.0) == 0.0 and len(failing.asked) == 1
 
 
 def test_guard_noise_is_that_of_dense_output():
     locator = Locator(one, one)
     locator.part(S.ARM)[:], locator.part(S.BAND)[:] = (0.0, S.LEAVING), (0.3, 3e-12)
-    assert S.noise_of(locator.ev, 0, 5.0, 7.0) == 0.0
+    assert S.crossing_noise(locator.ev, 0, 5.0, 7.0) == 0.0
     assert [
-        S.noise_of(locator.ev, 1, *ends) for ends in ((2.0, -1.0), (-5.0, 2.0), (2.0, -7.0))
+        S.crossing_noise(locator.ev, 1, *ends) for ends in ((2.0, -1.0), (-5.0, 2.0), (2.0, -7.0))
     ] == [3e-12, 5e-12, 7e-12]
 
 
@@ -301,7 +303,7 @@ def test_nearby_crossings_happen_together(t, step):
     locator.part(S.SIGN)[:], locator.part(S.DIRECTION)[:], locator.part(S.ARM)[:] = np.array(
         rows
     ).T[1:4]
-    E.find_together(*locator.how, t)
+    E.mark_simultaneous(*locator.how, t)
     assert locator.asked == [after] and locator.part(S.ARM).tolist() == [row[-1] for row in rows]
 
 
@@ -313,7 +315,7 @@ def test_unknown_signs_are_determined_later():
         (1.0, 1.0, 1.0, S.LEAVING),
         3e-6,
     )
-    assert E.arm(*locator.how, 0.0, 2.0) == pytest.approx(2e-5)
+    assert E.find_unknown_signs(*locator.how, 0.0, 2.0) == pytest.approx(2e-5)
     assert locator.asked == pytest.approx([2e-9, 2e-8, 2e-7, 2e-6, 2e-5])
     assert locator.part(S.SIGN).tolist() == [1, -1, 0, 0] and locator.part(S.ARM).tolist() == [
         0,
@@ -323,27 +325,27 @@ def test_unknown_signs_are_determined_later():
     ]
     locator.asked.clear()
     locator.part(S.BAND)[:] = 9.0
-    assert E.arm(*locator.how, 0.0, 2.0) == 2.0 and len(locator.asked) == 9
+    assert E.find_unknown_signs(*locator.how, 0.0, 2.0) == 2.0 and len(locator.asked) == 9
     assert locator.part(S.SIGN).tolist() == [1, -1, 0, 0] and locator.part(S.ARM).tolist() == [
         0,
         0,
         0,
         S.LEAVING,
     ]
-    assert E.arm(*locator.how, 0.0, 2.0) == 2.0 and len(locator.asked) == 9
+    assert E.find_unknown_signs(*locator.how, 0.0, 2.0) == 2.0 and len(locator.asked) == 9
     late = Locator(
         lambda t: 0.0, begin=1e9, end=1e9 + 1.0
     )  # where the first ones are the instant itself
     late.part(S.ARM)[:] = 1.0
     assert (
-        E.arm(*late.how, 1e9, 1e9 + 1.0) == 1e9 + 1.0
+        E.find_unknown_signs(*late.how, 1e9, 1e9 + 1.0) == 1e9 + 1.0
         and 1e9 not in late.asked
         and len(late.asked) < 9
     )
     failing = Locator(lambda t: t, fails_after=0.0)
     failing.part(S.ARM)[:] = 1.0
     assert (
-        E.arm(*failing.how, 0.0, 1.0) == 1.0
+        E.find_unknown_signs(*failing.how, 0.0, 1.0) == 1.0
         and len(failing.asked) == 1
         and not failing.part(S.ARM).any()
     )
@@ -408,7 +410,7 @@ def test_returning_guard_crosses_at_zero():
     for state, exact in ((S.LEAVING, 0.5), (0.0, 0.5)):
         locator = Locator(hop)
         locator.part(S.SIGN)[:], locator.part(S.ARM)[:], locator.part(S.BAND)[:] = 1.0, state, 0.01
-        assert E.return_of(
+        assert E.find_return(
             *locator.how, 0, 0.0, 1.0, hop(1.0), 0.01 if state else 0.0
         ) == pytest.approx(exact, abs=1.1e-13)
         assert locator.part(S.ARM) == (S.LEFT if state else 0.0) and (
@@ -417,7 +419,7 @@ def test_returning_guard_crosses_at_zero():
     falls = Locator(lambda t: -t)  # it never leaves: beyond the noise it has crossed
     falls.part(S.SIGN)[:], falls.part(S.ARM)[:], falls.part(S.BAND)[:] = 1.0, S.LEAVING, 0.25
     assert (
-        E.return_of(*falls.how, 0, 0.0, 1.0, -1.0, 0.25) == pytest.approx(0.25, abs=1.1e-13)
+        E.find_return(*falls.how, 0, 0.0, 1.0, -1.0, 0.25) == pytest.approx(0.25, abs=1.1e-13)
         and falls.part(S.ARM) == S.LEAVING
     )
     falls.interval(0.0, 0.2)
@@ -438,7 +440,7 @@ def test_return_is_found_independent_of_step_ends(sign, ends):
             S.LEAVING,
             0.01,
         )
-        found = [E.locate(*locator.how, end) for end in ends]
+        found = [E.locate_event(*locator.how, end) for end in ends]
         assert found == [0] * (len(ends) - 1) + ([int(Status.EVENT)] if event else [0])
         if event:
             assert (
@@ -500,7 +502,7 @@ def test_guard_values_at_event_instant(row):
             ):
                 locator.part(getattr(S, name))[:] = numbers
             locator.ev[S.EVENT_TIME], locator.ev[S.EVENTS] = 0.25, 6.0
-            status = E.take_signs(locator.ev, 1.0)
+            status = E.update_signs(locator.ev, 1.0)
             names = ("ARM", "SIGN", "BAND", "LAST_TIME", "LAST_COUNT", "FIRED")
             found = np.array([locator.part(getattr(S, name)) for name in names]).T
             assert np.allclose(
@@ -524,7 +526,7 @@ def test_chatter_threshold_is_that_of_the_resolution_of_time(t, shortest):
         locator = Locator(one)
         locator.part(S.TIMED)[:] = timed
         locator.part(S.AT_B)[:], locator.part(S.LAST_TIME)[:] = -1.0, t - part * shortest
-        assert E.take_signs(locator.ev, t) == Status.EVENT
+        assert E.update_signs(locator.ev, t) == Status.EVENT
         assert locator.part(S.LAST_COUNT) == count
 
 
@@ -538,7 +540,7 @@ def test_earliest_guard_fires_first():
         one,
     )
     told = []
-    while (status := E.locate(*locator.how, 1.0)) == Status.EVENT:
+    while (status := E.locate_event(*locator.how, 1.0)) == Status.EVENT:
         told.append(
             (
                 locator.ev[S.EVENT_TIME],

@@ -24,7 +24,7 @@ def resumed(
     locator.mem[C.T_NEW], locator.mem[C.H_NEXT] = t, next_step
     C.block(locator.mem, C.Y_NEW)[:], C.block(locator.mem, C.F_NEW)[:] = t, 1.0
     count = len(locator.laws)
-    return R.events_resume(
+    return R.resume_signs(
         locator.ev, locator.guards, None, locator.mem, np.full(count, met), np.full(count, noise)
     )
 
@@ -103,7 +103,7 @@ def rates(
     locator.mem[C.T_NEW], locator.mem[C.H_NEXT] = 1.0, 2.0
     C.block(locator.mem, C.Y_NEW)[:], C.block(locator.mem, C.F_NEW)[:] = 1.0, 1.0
     locator.part(S.SLOPE_A)[:] = 9.0
-    R.find_rates(locator.ev, locator.guards, None, locator.mem, np.array([met, 1.0]))
+    R.estimate_guard_rates(locator.ev, locator.guards, None, locator.mem, np.array([met, 1.0]))
     return locator.part(S.SLOPE_A).tolist(), [t - 1.0 for t in locator.asked]
 
 

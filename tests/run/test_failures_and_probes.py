@@ -49,7 +49,7 @@ def test_the_first_number_that_is_none_is_to_blame(register):
         lost = register in (2, 3, 4, 5) and not abs(value) < 1e100
         measured = register in (6, 7, 8, 9, 11, 12) and not math.isfinite(value)
         model, ws = evaluated(**{f"_{register}": value})
-        found = F.blame(model, ws, int(status))
+        found = F.find_cause(model, ws, int(status))
         if status not in ONES or not (lost or status == Status.NOT_A_NUMBER):
             assert found == status and ws.head.item == -5.0
         else:
@@ -63,7 +63,7 @@ def test_failing_states_are_blamed_first():
     for k, first in enumerate(order):
         model, ws = evaluated(**{f"_{register}": NAN for register in order[k:]})
         assert (
-            F.blame(model, ws, int(Status.NOT_A_NUMBER)) == Status.NOT_A_NUMBER
+            F.find_cause(model, ws, int(Status.NOT_A_NUMBER)) == Status.NOT_A_NUMBER
             and ws.head.item == first
         )
 
@@ -74,7 +74,7 @@ def test_actuators_latch_measured_values():
         latches=np.array([*LATCH.filled(source=1, kept=4), *LATCH.filled(source=2, kept=5)]),
     )
     ws = SimpleNamespace(val=np.arange(7.0))
-    P.latch(model, ws)
+    P.latch_actuators(model, ws)
     assert ws.val.tolist() == [0, 1, 2, 3, 1, 2, 6]
 
 
@@ -93,7 +93,7 @@ def test_effective_mass_is_inverse_of_unit_response(monkeypatch, fails):
         return 0
 
     calls = Noted(monkeypatch, P, "load", "accelerations_of", finish=finish, fails=fails)
-    assert P.probe(model, ws, 2.0) == (FAILURE if fails else 0)
+    assert P.probe_actuators(model, ws, 2.0) == (FAILURE if fails else 0)
     whole = ["load 2", "accelerations_of", "finish"]
     assert calls.told == (
         2 * whole if not fails else whole[: [each.split()[0] for each in whole].index(fails) + 1]
@@ -101,7 +101,7 @@ def test_effective_mass_is_inverse_of_unit_response(monkeypatch, fails):
     assert ws.val[:2].tolist() == [0.0, 0.0]
     if not fails:
         finish(model, ws)
-        P.weigh(model, ws)
+        P.compute_effective_masses(model, ws)
         assert ws.val[4:].tolist() == [4.0, 0.5]
 
 
@@ -128,6 +128,6 @@ def test_specialised_code_gives_rates(monkeypatch, form, on_constraints, sloped,
         head=SimpleNamespace(form=form, on_constraints=on_constraints, sloped=sloped, given_at=0.5),
         val=np.zeros(1),
     )
-    assert O.own_rates(np.zeros(1), model, ws, 2.0, np.zeros(1)) == gave
+    assert O.specialised_rates(np.zeros(1), model, ws, 2.0, np.zeros(1)) == gave
     asked = not form and not on_constraints
     assert calls.told == ([*(["move_inputs 1.5"] if sloped else []), "call_own 2"] if asked else [])

@@ -12,7 +12,7 @@ from kinetree.solvers.layout import Status
 def instants(locator: Locator, end: float) -> list[float]:
     """Instants of all events up to the end of the step."""
     found = []
-    while (status := E.locate(*locator.how, end)) == Status.EVENT:
+    while (status := E.locate_event(*locator.how, end)) == Status.EVENT:
         found.append(locator.ev[S.EVENT_TIME])
     assert status == 0
     return found
@@ -20,7 +20,7 @@ def instants(locator: Locator, end: float) -> list[float]:
 
 def locator_of(law: Law, begin: float, end: float, direction: float) -> Locator:
     locator = Locator(law, begin=begin, end=end, direction=direction)
-    assert E.events_reset(locator.ev, locator.guards, None, begin, np.array([begin])) == 0
+    assert E.reset_signs(locator.ev, locator.guards, None, begin, np.array([begin])) == 0
     return locator
 
 
@@ -69,21 +69,21 @@ def test_a_guard_that_is_far_off_or_smooth_costs_no_looks():
     """Swings far above zero, and laws that are a polynomial, are looked at once inside of a step; later steps of that length not at all."""
     for law in (lambda t: 1e6 + math.sin(300.0 * t), lambda t: 4.0 - t - 0.1 * t**3):
         locator = Locator(law, end=1.0)
-        assert E.locate(*locator.how, 1.0) == 0 and len(locator.asked) <= 8
+        assert E.locate_event(*locator.how, 1.0) == 0 and len(locator.asked) <= 8
         locator.asked.clear()
         locator.mem[5:7] = 1.0, 2.0
-        assert E.locate(*locator.how, 2.0) == 0 and len(locator.asked) <= 4
+        assert E.locate_event(*locator.how, 2.0) == 0 and len(locator.asked) <= 4
 
 
 def test_noise_does_not_hold_up_a_step():
     """A guard that is nothing but rounding: looked at until it is known to be that, and then no more than others."""
     rng = np.random.default_rng(5)
     locator = Locator(lambda t: -1e-16 * rng.uniform(0.1, 1.0), end=1.0, direction=1.0)
-    assert E.locate(*locator.how, 1.0) == 0
+    assert E.locate_event(*locator.how, 1.0) == 0
     first = len(locator.asked)
     for k in range(1, 20):
         locator.mem[5:7] = float(k), k + 1.0
-        assert E.locate(*locator.how, k + 1.0) == 0
+        assert E.locate_event(*locator.how, k + 1.0) == 0
     assert first < 300 and len(locator.asked) - first < 20 * 40
 
 
@@ -99,6 +99,6 @@ def test_a_short_part_does_not_stay_short():
     for k in range(40):
         locator.mem[5:7] = float(k), k + 1.0
         locator.asked.clear()
-        assert E.locate(*locator.how, k + 1.0) == 0
+        assert E.locate_event(*locator.how, k + 1.0) == 0
         looks.append(len(locator.asked))
     assert sum(looks) < 2000 and max(looks[10:]) < 20

@@ -27,25 +27,27 @@ class Host:
         self.made.set(truth=0.0)
         monkeypatch.setattr(M, "structure", lambda I, F, W: (self.made.model, self.made.ws))
         monkeypatch.setattr(
-            M, "margin_at", lambda model, ws, register: 0 if register == CLOSED else -1
+            M, "monitored_margin", lambda model, ws, register: 0 if register == CLOSED else -1
         )
         for name in (
             "load_states",
             "refresh",
-            "tell_apart",
+            "separate_indicators",
             "read_guards",
-            "keep_closed",
-            "close_for_a_look",
+            "project_constraints",
+            "close_for_inspection",
             "evaluate_guards",
-            "follow_slip",
+            "store_slip_directions",
         ):
             monkeypatch.setattr(M, name, self.noted(name))
-        monkeypatch.setattr(M, "constrained", lambda model, ws: True)
-        monkeypatch.setattr(M, "noise_of_margins", lambda model, ws: 0.25)
-        monkeypatch.setattr(M, "behind", lambda W, t: t + 100.0)
+        monkeypatch.setattr(M, "is_constrained", lambda model, ws: True)
+        monkeypatch.setattr(M, "margin_noise", lambda model, ws: 0.25)
+        monkeypatch.setattr(M, "later_side", lambda W, t: t + 100.0)
         monkeypatch.setattr(M, "host_time", lambda W, t: t + 50.0)
         monkeypatch.setattr(
-            M, "found_by_host", lambda model, ws, register: self.met.append(register)
+            M,
+            "prepare_contact_located_by_host",
+            lambda model, ws, register: self.met.append(register),
         )
         monkeypatch.setattr(
             plain("run.event_memory"), "apart_at", lambda model, ws, register: False
@@ -67,7 +69,7 @@ class Host:
 
 def test_host_sees_open_contacts_as_separate(monkeypatch):
     for contacts, fails, told in (
-        (True, "", ["refresh 2", "tell_apart", "read_guards"]),
+        (True, "", ["refresh 2", "separate_indicators", "read_guards"]),
         (False, "", ["refresh 2"]),
         (True, "refresh", ["refresh 2"]),
     ):
@@ -79,23 +81,23 @@ def test_host_sees_open_contacts_as_separate(monkeypatch):
 def test_host_inspection_leaves_state_unchanged(monkeypatch):
     whole = [
         "load_states",
-        "close_for_a_look 52",
+        "close_for_inspection 52",
         "evaluate_guards 52",
-        "tell_apart",
+        "separate_indicators",
         "read_guards",
         "load_states",
     ]
     for fails, told in (
         ("", whole),
-        ("close_for_a_look", [*whole[:2], whole[-1]]),
+        ("close_for_inspection", [*whole[:2], whole[-1]]),
         ("evaluate_guards", [*whole[:3], whole[-1]]),
     ):
         host = Host(monkeypatch, guard())
         host.fails = fails
-        assert host.call("look_closed", 2.0) == 0 and host.told == told
+        assert host.call("evaluate_closed_guards", 2.0) == 0 and host.told == told
     host = Host(monkeypatch, guard())
-    monkeypatch.setattr(M, "constrained", lambda model, ws: False)
-    assert host.call("look_closed", 2.0) == 0 and not host.told
+    monkeypatch.setattr(M, "is_constrained", lambda model, ws: False)
+    assert host.call("evaluate_closed_guards", 2.0) == 0 and not host.told
 
 
 def test_host_locates_events(monkeypatch):
@@ -107,14 +109,14 @@ def test_host_locates_events(monkeypatch):
     ]  # fmt: skip
     host = Host(monkeypatch, *(guard(kind=kind, register=register) for kind, register, *_ in rows))
     host.made.set(armed=[row[2] for row in rows], guards=[row[3] for row in rows])
-    assert host.call("locate_by_host") == Status.EVENT and host.made["fired"].tolist() == [
+    assert host.call("mark_located_by_host") == Status.EVENT and host.made["fired"].tolist() == [
         row[-1] for row in rows
     ]
     host.made.set(guards=-0.26)
-    assert host.call("locate_by_host") == 0 and not host.made["fired"].any()
+    assert host.call("mark_located_by_host") == 0 and not host.made["fired"].any()
     without = Host(monkeypatch, guard(kind=CONTACT, register=CLOSED), contacts=False)
     without.made.set(armed=1.0, guards=-0.1)
-    assert without.call("locate_by_host") == 0
+    assert without.call("mark_located_by_host") == 0
 
 
 def test_host_executes_events(monkeypatch):
@@ -132,14 +134,16 @@ def test_host_executes_events(monkeypatch):
             armed=[row[3] for row in rows],
             guards=[row[4] for row in rows],
         )
-        assert host.call("mark", option) and host.made["fired"].tolist() == [
+        assert host.call("mark_requested_events", option) and host.made["fired"].tolist() == [
             row[column] for row in rows
         ]
         assert host.met == met, "contacts, but for one that gives way"
     host.made.set(fired=0.0, guards=-0.1)
-    assert not host.call("mark", EVERY)
+    assert not host.call("mark_requested_events", EVERY)
     host.made.set(guards=np.where(np.arange(len(rows)) == 0, 0.1, -0.1), armed=0.0)
-    assert host.call("mark", EVERY) and not host.call("mark", ARMED)
+    assert host.call("mark_requested_events", EVERY) and not host.call(
+        "mark_requested_events", ARMED
+    )
 
 
 class Events(Host):
@@ -150,12 +154,12 @@ class Events(Host):
         self.fails, self.stages = fails, stages
         self.made.set(guards=(0.5, -0.5), armed=0.0, fired=0.0)
         monkeypatch.setattr(M, "refresh_for_host", self.noted("refresh_for_host"))
-        monkeypatch.setattr(M, "happen_now", self.happen_now)
-        monkeypatch.setattr(M, "keep_closed", self.keep_closed)
+        monkeypatch.setattr(M, "run_cascade", self.happen_now)
+        monkeypatch.setattr(M, "project_constraints", self.keep_closed)
 
     def keep_closed(self, *arguments):
         self.made.set(guards=(0.25, -0.25))
-        return self.noted("keep_closed")(*arguments)
+        return self.noted("project_constraints")(*arguments)
 
     def happen_now(self, I, F, W, t):
         self.told.append(f"happen {self.made.rows('fired', 'met', 'held', 'noise')}")
@@ -164,40 +168,40 @@ class Events(Host):
             self.stages -= 1
             self.made.W.stage += 1
             self.made.set(truth=(0.0, 0.0, -1.0, 0.0))
-        return self.noted("happen_now")(t)
+        return self.noted("run_cascade")(t)
 
 
 def test_host_events_cascade(monkeypatch):
     """Closing has moved the guards by 0.25; what a new structure makes true happens at once."""
-    first = ["load_states", "refresh_for_host 102", "keep_closed 102", "refresh 102"]
+    first = ["load_states", "refresh_for_host 102", "project_constraints 102", "refresh 102"]
     one = f"happen {[(1.0, 1.0, 1.0, 1.5), (0.0, 0.0, -1.0, 1.5)]}"
     two = f"happen {[(0.0, 0.0, 1.0, 0.04), (1.0, 1.0, 1.0, 3.0)]}"
-    after = ["happen_now 102", "tell_apart", "read_guards"]
+    after = ["run_cascade 102", "separate_indicators", "read_guards"]
     host = Events(monkeypatch)
-    assert host.call("happen_by_guards", 2.0, EVERY) == 0 and host.told == [*first, one, *after]
+    assert host.call("handle_host_events", 2.0, EVERY) == 0 and host.told == [*first, one, *after]
     assert host.made.W.time == 2.0 and host.made["armed"].tolist() == [0, 0]
     host = Events(monkeypatch, stages=2)
     assert (
-        host.call("happen_by_guards", 2.0, EVERY) == 0
+        host.call("handle_host_events", 2.0, EVERY) == 0
         and host.told == [*first, one, *after, two, *after]
         and host.made.W.stage == 1
     )
-    for fails, upto in (("refresh_for_host", 2), ("keep_closed", 3), ("refresh", 4)):
+    for fails, upto in (("refresh_for_host", 2), ("project_constraints", 3), ("refresh", 4)):
         host = Events(monkeypatch, fails)
         assert (
-            host.call("happen_by_guards", 2.0, EVERY) == 6
+            host.call("handle_host_events", 2.0, EVERY) == 6
             and host.told == first[:upto]
             and host.made.W.time == 2.0
         )
-    host = Events(monkeypatch, "happen_now", stages=2)
-    assert host.call("happen_by_guards", 2.0, EVERY) == 6 and host.told == [
+    host = Events(monkeypatch, "run_cascade", stages=2)
+    assert host.call("handle_host_events", 2.0, EVERY) == 6 and host.told == [
         *first,
         one,
-        "happen_now 102",
+        "run_cascade 102",
     ]
     host = Events(monkeypatch)
     assert (
-        host.call("happen_by_guards", 2.0, ARMED) == 0
+        host.call("handle_host_events", 2.0, ARMED) == 0
         and host.told == first[:2]
         and host.made["noise"].tolist() == [0.5, -0.5]
     )
@@ -207,9 +211,12 @@ def test_guards_are_armed_anew_after_events(monkeypatch):
     """Below the bound, and not where the event itself has just happened within its noise."""
     host = Events(monkeypatch)
     monkeypatch.setattr(
-        M, "happen_now", lambda I, F, W, t: host.made.set(guards=(-0.01, -0.75)) and 0
+        M, "run_cascade", lambda I, F, W, t: host.made.set(guards=(-0.01, -0.75)) and 0
     )
-    assert host.call("happen_by_guards", 2.0, EVERY) == 0 and host.made["armed"].tolist() == [0, 1]
+    assert host.call("handle_host_events", 2.0, EVERY) == 0 and host.made["armed"].tolist() == [
+        0,
+        1,
+    ]
 
 
 class Steps(Host):
@@ -222,8 +229,8 @@ class Steps(Host):
         self.made.ws.c_dir = np.arange(1.0, 1.0 + 2 * contacts)
         self.made.ws.c_along = np.full(contacts, -0.5)
         self.made.W.noted, self.made.W.settled = math.inf, -math.inf
-        monkeypatch.setattr(M, "turn_unseen", lambda model, ws, register: register == 1)
-        monkeypatch.setattr(M, "follow_slip", self.follow_slip)
+        monkeypatch.setattr(M, "follow_unseen_reversal", lambda model, ws, register: register == 1)
+        monkeypatch.setattr(M, "store_slip_directions", self.follow_slip)
 
     def follow_slip(self, model, ws):
         ws.c_dir[:], ws.c_along[:] = -ws.c_dir, 0.25
@@ -243,9 +250,9 @@ def test_completed_step_is_stored_once(monkeypatch):
         host.made.set(armed=0.0, guards=(0.5, -1e-14, -1e-3))
         assert host.call("note_step", 2.0) == 0 and host.memory == before
         assert host.made.W.noted == 2.0
-        assert host.call("go_on_from", t) == 0
+        assert host.call("continue_from", t) == 0
         assert host.memory == memory and host.made.W.noted == noted
-    assert host.call("go_on_from", 3.0) == 0 and host.memory == after, "nothing is noted"
+    assert host.call("continue_from", 3.0) == 0 and host.memory == after, "nothing is noted"
 
 
 def test_completed_step_ignores_undetected_events(monkeypatch):
@@ -272,16 +279,16 @@ def test_event_mode_ends_with_guards_that_may_happen_again(monkeypatch):
 def test_a_mechanism_without_contacts_notes_marks_alone(monkeypatch):
     host = Steps(monkeypatch, guard(kind=CONTACT, register=1), contacts=0)
     host.made.set(armed=0.0, guards=0.5)
-    assert host.call("note_step", 2.0) == 0 and host.call("go_on_from", 3.0) == 0
+    assert host.call("note_step", 2.0) == 0 and host.call("continue_from", 3.0) == 0
     assert host.made["armed"].tolist() == [0]
 
 
-@pytest.mark.parametrize("fails, told", [("", 3), ("keep_closed", 2)])
+@pytest.mark.parametrize("fails, told", [("", 3), ("project_constraints", 2)])
 def test_states_of_a_host_are_brought_back(monkeypatch, fails, told):
     host = Host(monkeypatch, guard())
     host.fails = fails
     monkeypatch.setattr(M, "refresh_for_host", host.noted("refresh_for_host"))
-    assert host.call("close_again", 2.0) == (6 if fails else 0)
-    assert host.told == ["load_states", "keep_closed 2", "refresh_for_host 2"][
+    assert host.call("close_host_state", 2.0) == (6 if fails else 0)
+    assert host.told == ["load_states", "project_constraints 2", "refresh_for_host 2"][
         :told
     ] and isinstance(host.made.ws, SimpleNamespace)

@@ -346,7 +346,7 @@ def test_the_locator_begins_with_an_integrator(monkeypatch, fails):
         *(["recall"] if fails != "events_reset" else []),
         *names,
     ] + (["look_at_resting"] if "due" in names else [])
-    assert status == (Status.EVENT if "due" in names else FAILURE) and S.per_guard(
+    assert status == (Status.EVENT if "due" in names else FAILURE) and S.guard_values(
         ev, S.DIRECTION
     ).tolist() == [1.0, 1.0]
     assert ev[S.EVENT_TIME] == (2.0 if "due" in names else 0.0)

@@ -13,11 +13,11 @@ from kinetree.solvers.run.event_search import CALLS, DIRECTION, EVENT_TIME, FIRE
 
 EVENTS = plain("run.events")
 events_reset, events_size, events_start = (
-    EVENTS.events_reset,
-    EVENTS.events_size,
-    EVENTS.events_start,
+    EVENTS.reset_signs,
+    EVENTS.locator_size,
+    EVENTS.start_locator,
 )
-locate, per_guard = EVENTS.locate, plain("run.event_search").per_guard
+locate, per_guard = EVENTS.locate_event, plain("run.event_search").guard_values
 G = 9.81
 NEVER = 1e9
 HEIGHT, SINE, PAIR, WAVE, DIP = range(5)

@@ -56,7 +56,7 @@ def test_actions_request_coordinates_and_speeds():
     made = Acting()
     for entry, asked, marks, holds, values in rows:
         made.reset()
-        assert R.ask(made.model, made.ws, entry, 5.0) == asked
+        assert R.note_requested_value(made.model, made.ws, entry, 5.0) == asked
         assert (
             made.ws.set_mark.tolist() == [*marks]
             and made.ws.set_hold.tolist() == [*holds]
@@ -70,9 +70,16 @@ def test_actions_request_coordinates_and_speeds():
 def test_coordinates_that_are_set_are_written():
     made = Acting()
     made.reset()
-    assert not R.place_set(made.model, made.ws) and made.ws.q.tolist() == [1, 2, 3, 4, 5, 6]
+    assert not R.write_set_coordinates(made.model, made.ws) and made.ws.q.tolist() == [
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+    ]
     made.ws.set_q[1] = 9.0
-    assert R.place_set(made.model, made.ws) and made.ws.q.tolist() == [1, 9, 3, 4, 5, 6]
+    assert R.write_set_coordinates(made.model, made.ws) and made.ws.q.tolist() == [1, 9, 3, 4, 5, 6]
 
 
 def test_actions_read_before_writing():
@@ -93,7 +100,7 @@ def test_actions_read_before_writing():
     told = []
     for k in range(4):
         made.ws.x[:], made.ws.val[1] = 0.0, 1.0
-        told.append((R.read_and_write(made.model, made.ws, k), *made.ws.x, made.ws.val[1]))
+        told.append((R.assign_values(made.model, made.ws, k), *made.ws.x, made.ws.val[1]))
     assert told == [(1, 11, 10, 1), (2, 0, 0, 12), (0, 0, 0, 1), (3, 0, 10, 12)]
     assert made.ws.new_value.tolist() == [11, 10, 12, 13, 0, 0, 0, 0, 0] and not made.ws.u.any()
 
@@ -119,12 +126,14 @@ def test_coordinates_and_speeds_move_together(monkeypatch, loops, parameters):
             monkeypatch,
             R,
             settle=5,
-            unit_quaternions=lambda model, ws: ws.q.__setitem__(slice(2, 6), 0.5),
+            normalise_quaternions=lambda model, ws: ws.q.__setitem__(slice(2, 6), 0.5),
         )
         moves = asks or (parameters and loops)
-        assert R.move(made.I, made.W, made.model, made.ws, RESET, parameters) == (5 if moves else 0)
+        assert R.set_coordinates_and_speeds(
+            made.I, made.W, made.model, made.ws, RESET, parameters
+        ) == (5 if moves else 0)
         placed = fired[1] == 1
-        assert calls.told == (["unit_quaternions"] if placed else []) + (
+        assert calls.told == (["normalise_quaternions"] if placed else []) + (
             ["settle 2"] if moves else []
         )
         assert made.ws.set_mark.tolist() == [
@@ -137,7 +146,7 @@ def test_coordinates_and_speeds_move_together(monkeypatch, loops, parameters):
         ) and (not placed or made.ws.set_q[3] == 0.5)
 
 
-@pytest.mark.parametrize("fails", ["", "refresh", "prepare", "move"])
+@pytest.mark.parametrize("fails", ["", "refresh", "prepare", "set_coordinates_and_speeds"])
 def test_simultaneous_events_act_in_order(monkeypatch, fails):
     """Each from what those before it have left, which is evaluated where they have written something; coordinates and speeds at the end."""
     for wrote, told, parameters in (
@@ -150,16 +159,14 @@ def test_simultaneous_events_act_in_order(monkeypatch, fails):
         seen = []
         calls = Noted(
             monkeypatch, R, "refresh", "prepare", structure=lambda *_, made=made: (made.model, made.ws), fails=fails,
-            read_and_write=lambda model, ws, k, wrote=wrote: wrote[k], move=lambda *rest, seen=seen: seen.append(rest[-1]) or 0,
+            assign_values=lambda model, ws, k, wrote=wrote: wrote[k], set_coordinates_and_speeds=lambda *rest, seen=seen: seen.append(rest[-1]) or 0,
         )  # fmt: skip
-        status = R.act(made.I, None, made.W, RESET)
+        status = R.apply_actions(made.I, None, made.W, RESET)
         steps = [each for each in calls.told if each in ("refresh 2", "prepare")]
         failed = fails and any(each.split()[0] == fails for each in calls.told)
         assert status == (FAILURE if failed else 0) and made.W.item == (4.0 if failed else 7.0)
-        if not failed or fails == "move":
-            assert (
-                steps == told and seen == [parameters] and calls.told.count("read_and_write") == 3
-            )
+        if not failed or fails == "set_coordinates_and_speeds":
+            assert steps == told and seen == [parameters] and calls.told.count("assign_values") == 3
         else:
             assert steps == told[: [each.split()[0] for each in told].index(fails) + 1] and not seen
 
@@ -202,7 +209,7 @@ def test_balances_match_bodies():
     run, out = tree(), np.zeros(5)
     model, ws = structure(run)
     plain("engine.kinematics").velocities(model, ws)
-    N.write_books(out, model, ws)
+    N.write_balances(out, model, ws)
     momentum, energy, gravity = np.zeros(3), 0.0, np.array([0.3, -0.2, -9.81])
     L = plain("layout")
     for i, (m, com, J) in enumerate((
@@ -236,23 +243,26 @@ def test_power_is_that_of_loads_along_speeds_and_of_wrenches(monkeypatch):
     )
     for flag, extra in ((0.0, 0.0), (1.0, of_wrenches)):
         ws.head.wrench = flag
-        assert N.power(model, ws) == pytest.approx(ws.tau @ ws.u + extra, rel=1e-13)
+        assert N.load_power(model, ws) == pytest.approx(ws.tau @ ws.u + extra, rel=1e-13)
     Noted(
         monkeypatch,
         N,
         carry=0,
-        given_power=lambda model, ws, i: 10.0**i,
+        prescribed_power=lambda model, ws, i: 10.0**i,
         power_of_couplings=1000.0,
-        power_of_contacts=20000.0,
+        contact_power=20000.0,
     )
     model.header = SimpleNamespace(given=0)
-    assert N.power(model, ws) == pytest.approx(ws.tau @ ws.u + of_wrenches + 21000.0, rel=1e-12)
+    assert N.load_power(model, ws) == pytest.approx(
+        ws.tau @ ws.u + of_wrenches + 21000.0, rel=1e-12
+    )
     model.header.given = 1
     for loops in (0, 1):
         model.l_kind = np.zeros(loops)
-        calls = Noted(monkeypatch, N, carry=0, given_power=lambda model, ws, i: 10.0**i)
+        calls = Noted(monkeypatch, N, carry=0, prescribed_power=lambda model, ws, i: 10.0**i)
         assert (
-            N.power(model, ws) == pytest.approx(ws.tau @ ws.u + of_wrenches + 21110.0, rel=1e-12)
+            N.load_power(model, ws)
+            == pytest.approx(ws.tau @ ws.u + of_wrenches + 21110.0, rel=1e-12)
             and calls.told.count("carry") == loops
         )
 
@@ -296,9 +306,9 @@ def test_states_copy_round_trip():
 
 def test_laws_of_time_are_read_between_two_instants():
     ws = SimpleNamespace(head=SimpleNamespace(sided=0.0, read_from=1.0, read_until=2.0))
-    assert [Y.sided(ws, t) for t in (0.5, 1.5, 2.5)] == [0.5, 1.5, 2.5]
+    assert [Y.sided_time(ws, t) for t in (0.5, 1.5, 2.5)] == [0.5, 1.5, 2.5]
     ws.head.sided = 1.0
-    assert [Y.sided(ws, t) for t in (0.5, 1.5, 2.5)] == [1.0, 1.5, 2.0]
+    assert [Y.sided_time(ws, t) for t in (0.5, 1.5, 2.5)] == [1.0, 1.5, 2.0]
 
 
 def test_who_needs_the_default_engine(monkeypatch):
@@ -343,26 +353,28 @@ def test_rates_of_a_state(monkeypatch, fails):
             header=SimpleNamespace(own=own, forces=forces, reactions=reactions, given=0)
         )
         calls = Noted(
-            monkeypatch, Y, "put_state", "keep_closed", "load", "accelerations_of", "reactions", "finish", "velocities_if_given", fails=fails,
-            own_rates=own == 7, coordinate_rates=lambda out, model, ws: out.__setitem__(0, 4.0), power=8.0, rates_by_form=0,
+            monkeypatch, Y, "put_state", "project_constraints", "load", "accelerations_of", "reactions", "finish", "velocities_if_given", fails=fails,
+            specialised_rates=own == 7, coordinate_rates=lambda out, model, ws: out.__setitem__(0, 4.0), load_power=8.0, rates_by_form=0,
         )  # fmt: skip
         ydot = np.zeros(4 + states)
         status = Y.rates(ydot, model, ws, 2.0, np.zeros(4 + states))
         if own == 7:
-            assert status == 0 and calls.told[-1] == "own_rates 2"
+            assert status == 0 and calls.told[-1] == "specialised_rates 2"
             continue
         whole = [
             "put_state 2",
-            *(["own_rates 2"] if own else []),
-            *(["keep_closed 2"] if on else []),
+            *(["specialised_rates 2"] if own else []),
+            *(["project_constraints 2"] if on else []),
             "load 2",
         ]
         whole += ["accelerations_of"] if form == 0 or states else []
-        whole += ["coordinate_rates", *([] if forces else ["velocities_if_given"]), "power"]
+        whole += ["coordinate_rates", *([] if forces else ["velocities_if_given"]), "load_power"]
         whole += [*(["reactions"] if reactions else []), "finish"] if states else []
         names = [each.split()[0] for each in whole]
         if fails == "put_state":
-            assert status == FAILURE and "load 2" not in calls.told and "power" not in calls.told
+            assert (
+                status == FAILURE and "load 2" not in calls.told and "load_power" not in calls.told
+            )
         elif fails in names:
             assert status == FAILURE and calls.told == whole[: names.index(fails) + 1]
         else:
@@ -395,7 +407,7 @@ def test_guards_evaluate_only_needed_stages(monkeypatch, fails):
             "accelerations_of",
             "reactions",
             "finish",
-            "write_guards",
+            "write_indicators",
             any_closed=closed,
             fails=fails,
         )
@@ -411,7 +423,7 @@ def test_guards_evaluate_only_needed_stages(monkeypatch, fails):
         found = [each for each in calls.told if each != "any_closed"]
         assert found == [
             *whole[: names.index(fails) + 1 if fails in names else None],
-            "write_guards",
+            "write_indicators",
         ]
 
 
@@ -424,7 +436,9 @@ def test_guards_are_read_whatever_the_status(monkeypatch):
         ("evaluate_guards", ["put_state 2", "evaluate_guards 2"]),
     ):
         calls, out = Noted(monkeypatch, Y, "put_state", "evaluate_guards", fails=fails), np.zeros(2)
-        assert Y.guards(out, (made.model, made.ws), 2.0, np.zeros(1)) == (FAILURE if fails else 0)
+        assert Y.event_indicators(out, (made.model, made.ws), 2.0, np.zeros(1)) == (
+            FAILURE if fails else 0
+        )
         assert calls.told == told and out.tolist() == [4, 2]
 
 
@@ -434,10 +448,10 @@ def test_missing_states_keep_values():
     I, _, W = blocks(run)
     ws = SimpleNamespace(q=np.arange(1.0, 8.0), u=np.arange(11.0, 18.0), x=np.array([21.0]))
     ws.ydot, ws.udot, ws.xdot = -ws.q, -ws.u, -ws.x
-    assert [U.entry_of(ws, k) for k in (0, 6, 7, 13, 14)] == [1, 7, 11, 17, 21]
-    assert [U.rate_of(ws, k) for k in (-1, 0, 6, 7, 13, 14)] == [0, -1, -7, -11, -17, -21]
+    assert [U.state_entry(ws, k) for k in (0, 6, 7, 13, 14)] == [1, 7, 11, 17, 21]
+    assert [U.state_rate(ws, k) for k in (-1, 0, 6, 7, 13, 14)] == [0, -1, -7, -11, -17, -21]
     for k in (0, 6, 7, 13, 14):
-        U.set_entry(ws, k, 99.0)
+        U.set_state_entry(ws, k, 99.0)
     assert (
         ws.q[[0, 6]].tolist() == ws.u[[0, 6]].tolist() == [99, 99]
         and ws.x.tolist() == [99]

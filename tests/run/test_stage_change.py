@@ -54,7 +54,7 @@ def test_poses_and_velocities_of_bodies_are_kept(monkeypatch):
                 made.ws.row[i * L.ROW + getattr(L, name) :][:size] = (
                     100 * i + getattr(L, name) + np.arange(size)
                 )
-        M.keep_bodies(made.I, made.W, made.ws)
+        M.save_bodies(made.I, made.W, made.ws)
         for g, body in enumerate(made.kept):
             for part, name in (
                 ("position", "W_P"),
@@ -81,7 +81,7 @@ def test_stage_change_keeps_parameters(monkeypatch):
         *U.LOCKED.filled(state=0, register=8),
     ]
     made = Changing(monkeypatch, transition=transition)
-    M.keep_registers(made.I, made.W, made.ws)
+    M.save_registers(made.I, made.W, made.ws)
     assert made["bodies"][2 * U.UNIT_BODY.size :][:7].tolist() == [40, 41, 42, 43, 44, 45, 46]
     fresh = SimpleNamespace(val=np.full(10, -1.0))
     made.W.time = 3.5
@@ -100,7 +100,7 @@ def test_released_bodies_keep_their_pose(monkeypatch):
     body.position, body.rotation = (1.0, 2.0, 3.0), TURN.ravel()
     body.velocity, body.spin = (4.0, 5.0, 6.0), (7.0, 8.0, 9.0)
     model = SimpleNamespace(q_at=np.array([0, 0, 1]), u_at=np.array([0, 0, 2]))
-    M.place_freed(made.I, made.W, model, made.ws, made.transition)
+    M.place_released_bodies(made.I, made.W, model, made.ws, made.transition)
     w = made.ws.q[4] * 2
     assert made.ws.q == pytest.approx([0, 1, 2, 3, w / 2, w / 2, -w / 2, w / 2, 0]) and abs(
         w
@@ -191,12 +191,14 @@ def test_a_change_of_structure(monkeypatch, jump, loops, contacts, fails):
         names.split()[:8]
         + (["balance_momenta"] if jump == 1 else [])
         + (["project", "survey_ranks"] if loops else [])
-        + (["touch", "judge"] if contacts else [])
+        + (["initialise_contacts", "mark_contacts_evaluated"] if contacts else [])
     )
     upto = {"prepare": 8}.get(fails, whole.index(fails) + 1 if fails in whole else len(whole))
     assert found == whole[:upto] and status == (FAILURE if fails in whole else 0)
     assert (made.W.stage, made.W.started) == (2.0, 0.0) and all(
-        each.endswith(" 2") for each in calls.told if each.split()[0] in ("project", "touch")
+        each.endswith(" 2")
+        for each in calls.told
+        if each.split()[0] in ("project", "initialise_contacts")
     )
 
 
@@ -232,7 +234,7 @@ def test_host_variables_are_updated(monkeypatch):
 
 
 @pytest.mark.parametrize("loops", [0, 1])
-@pytest.mark.parametrize("fails", ["", "probe", "load", "accelerations_of", "finish"])
+@pytest.mark.parametrize("fails", ["", "probe_actuators", "load", "accelerations_of", "finish"])
 def test_an_evaluation_for_a_host(monkeypatch, loops, fails):
     """Energies, residuals, guards and columns; a failure names its number, and nothing is published then."""
     unit = Unit(monkeypatch)
@@ -241,16 +243,16 @@ def test_an_evaluation_for_a_host(monkeypatch, loops, fails):
     order = "probe load accelerations_of reactions velocities finish tell weigh write_guards"
     calls = Noted(
         monkeypatch, Q, *order.split(), "position_residual", "coordinate_rates", "publish", fails=fails,
-        kinetic=3.0, potential=4.0, energy_of_motion=9.0, opening=0.5, blame=lambda model, ws, status: status + 1,
+        kinetic=3.0, potential=4.0, energy_of_motion=9.0, opening=0.5, find_cause=lambda model, ws, status: status + 1,
     )  # fmt: skip
     status = Q.refresh(unit.I, None, unit.W, 2.0)
     assert unit.W.time == 2.0
-    if fails in ("probe", "load", "accelerations_of"):
+    if fails in ("probe_actuators", "load", "accelerations_of"):
         assert (
             status == FAILURE + 1
             and unit.W.item == 5.0
             and calls.told[-2].split()[0] == fails
-            and calls.told[-1] == "blame"
+            and calls.told[-1] == "find_cause"
         )
         assert unit.W.energy == 7.0
         return
@@ -272,7 +274,7 @@ def test_energy_residual_starts_continuously(monkeypatch):
     unit = Unit(monkeypatch)
     unit.W.work, unit.W.energy_residual = 0.25, 0.5
     Noted(monkeypatch, Q, energy_of_motion=9.0)
-    Q.open_books(unit.I, None, unit.W)
+    Q.open_energy_balance(unit.I, None, unit.W)
     assert unit.W.energy_start == 8.25
 
 
@@ -298,7 +300,7 @@ def test_new_workspace_holds_initial_registers(monkeypatch):
     head = Head()
     unit.model.header.work_size, unit.model.val0 = 2 * len(names) + 3, np.array([6.0, 7.0])
     unit.ws = SimpleNamespace(head=head, **views)
-    Q.lay_out(unit.I, None, unit.W)
+    Q.initialise_workspace(unit.I, None, unit.W)
     assert (
         head.form == 3
         and block[first : first + 4].tolist() == [0.0] * 4

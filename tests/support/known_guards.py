@@ -28,8 +28,8 @@ class Locator:
         fails_after: float = math.inf,
     ):
         self.laws, self.asked, self.fails_after = laws, [], fails_after
-        self.ev = np.full(E.events_size(len(laws), 1), np.nan)
-        E.events_start(self.ev, len(laws), 1)
+        self.ev = np.full(E.locator_size(len(laws), 1), np.nan)
+        E.start_locator(self.ev, len(laws), 1)
         self.mem = np.zeros(C.HEADER + C.BLOCKS)
         self.mem[C.N], self.mem[C.T_OLD], self.mem[C.T_NEW], self.mem[C.H] = (
             1,
@@ -44,7 +44,7 @@ class Locator:
         self.part(S.SIGN)[:] = np.sign(self.at(begin))
 
     def part(self, block: int) -> np.ndarray:
-        return S.per_guard(self.ev, block)
+        return S.guard_values(self.ev, block)
 
     def at(self, t: float) -> list[float]:
         return [law(t) for law in self.laws]
@@ -62,7 +62,7 @@ class Locator:
         """Values and slopes at both ends."""
         self.part(S.VALUE)[:], self.part(S.AT_B)[:] = self.at(a), self.at(b)
         self.ev[S.SLOPES_AT] = -math.inf
-        S.end_slopes(*self.how, a, b)
+        S.compute_end_slopes(*self.how, a, b)
 
 
 def one(t: float) -> float:
