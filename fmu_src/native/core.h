@@ -34,7 +34,7 @@ typedef struct {
 } Model;
 
 typedef int32_t (*Entry)(int64_t *ints, double *floats, double *work, int64_t option, double t);
-/* rates of a structure by code of its own: 0 when they count (solvers/run/own_code.py) */
+/* rates of a structure by code of its own: 0 when they count (solvers/instance/derivatives.py) */
 typedef int32_t (*OwnCode)(double t, const double *y, const double *val, double *ydot);
 
 typedef struct {

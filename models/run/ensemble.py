@@ -1,6 +1,6 @@
 """Many runs of one structure with other parameters: in vector lanes where the mechanism allows, else one by one on all processors.
 
-In lanes WIDTH runs share their steps (solvers/run/ensemble.py): rk4 with fixed steps, or Dormand and Prince 5(4) as long as the tolerance of the
+In lanes WIDTH runs share their steps (solvers/run/lane_steps.py): rk4 with fixed steps, or Dormand and Prince 5(4) as long as the tolerance of the
 worst lane allows. That needs a tree without given motions that have corners, contacts and actuators, and parameters that change numbers only; by
 rk4 it may have events and stages (through_events.py). A group of lanes that fails is run again one by one.
 """
@@ -236,7 +236,7 @@ def through_events(
 
 
 def method_of(options: Options, interval: float) -> np.ndarray:
-    """Return the numbers that describe the method to solvers/run/ensemble.py."""
+    """Return the numbers that describe the method to solvers/run/lane_steps.py."""
     tableau = TABLES.get(options.integrator)
     if options.integrator == "rk4":
         c, b, e, a = CLASSICAL

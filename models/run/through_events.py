@@ -1,7 +1,8 @@
 """Many runs in lanes through events and changes of stage, by fixed steps.
 
-Between events WIDTH runs in the same structure share a vector register (solvers/run/stretch.py). An interval of results in which something happens in
-a lane is left to that run's own unit, which locates it and carries it out as in any single run; then the lane goes on, or, in another structure or
+Between events WIDTH runs in the same structure share a vector register
+(solvers/run/lanes_until_event.py). An interval of results in which something happens in a lane is left
+to that run's own unit, which locates it and carries it out as in any single run; then the lane goes on, or, in another structure or
 with other parameters, the run joins the next group of its kind. All runs of a part are at the same row at the end of every window, so that groups
 are filled again.
 """

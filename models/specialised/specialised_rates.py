@@ -1,6 +1,6 @@
 """Straight-line code for the right-hand side of runs: rates of coordinates, speeds and states, and the power of the loads, of every structure.
 
-    int32 own(double t, const double *y, const double *val, double *ydot)           (`solvers/run/own_code.py` calls it)
+    int32 own(double t, const double *y, const double *val, double *ydot)           (`solvers/instance/derivatives.py` calls it)
 
 The code holds for the parameters it was made for, which it compares; inputs, locked joints and what actuators hold are read from the registers `val`.
 """

@@ -167,14 +167,14 @@ class Recording:
     def coordinate_rates(self) -> list[int]:
         """Return q̇ of the speeds."""
         rates = Field([0.0] * len(self.ws.q))
-        KERNELS.kernel("run.derivatives", "coordinate_rates")(rates, self.model, self.ws)
+        KERNELS.kernel("instance.derivatives", "coordinate_rates")(rates, self.model, self.ws)
         return self.nodes(rates)
 
     def power(self) -> int:
         """Return the power of the loads, after the accelerations."""
         if len(self.model.forces) == 0:
-            KERNELS.kernel("run.derivatives", "velocities_if_given")(self.model, self.ws)
-        return self.node(KERNELS.kernel("run.balances", "load_power")(self.model, self.ws))
+            KERNELS.kernel("instance.derivatives", "velocities_if_given")(self.model, self.ws)
+        return self.node(KERNELS.kernel("instance.balances", "load_power")(self.model, self.ws))
 
     def registers(self, wanted: Sequence[int]) -> list[int]:
         """Return registers after `evaluate`."""

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.scripts.bench.integrator_problems import Problem, problem
+from kinetree.solvers.instance.integrators import KERNELS
 from kinetree.solvers.integrate import controller
 from kinetree.solvers.integrate.dense_output import sample
 from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.integrate.kinds import FIXED as FIXED
 from kinetree.solvers.integrate.radau_dense import radau_interpolate
-from kinetree.solvers.run.methods import KERNELS
 
 # the collocation polynomial alone: what the refined one of runs is compared with
 METHODS: dict[str, Kernels] = KERNELS | {

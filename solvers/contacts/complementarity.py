@@ -11,10 +11,10 @@ once; with the last states as the first guess.
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.equations import eliminate_rows, fill_equations
+from kinetree.solvers.contacts.contact_jacobian import SLIDE
+from kinetree.solvers.contacts.mode_equations import eliminate_rows, fill_equations
 from kinetree.solvers.contacts.responses import list_rows
-from kinetree.solvers.contacts.rows import SLIDE
-from kinetree.solvers.contacts.ways import (
+from kinetree.solvers.contacts.slip_directions import (
     DRIVEN,
     NEGLIGIBLE_MOBILITY,
     SLIPS,

@@ -10,14 +10,7 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, slides, solve_contacts
-from kinetree.solvers.contacts.responses import (
-    apply_contact_forces,
-    compute_mobility,
-    list_rows,
-    restore_elimination,
-    save_elimination,
-)
-from kinetree.solvers.contacts.rows import (
+from kinetree.solvers.contacts.contact_jacobian import (
     FRICTION,
     OPEN,
     REST_SPEED,
@@ -30,7 +23,14 @@ from kinetree.solvers.contacts.rows import (
     row_velocity,
     set_unit_direction,
 )
-from kinetree.solvers.contacts.ways import (
+from kinetree.solvers.contacts.responses import (
+    apply_contact_forces,
+    compute_mobility,
+    list_rows,
+    restore_elimination,
+    save_elimination,
+)
+from kinetree.solvers.contacts.slip_directions import (
     FADED_SHARE,
     MARGIN_SAFETY,
     SLIPS,

@@ -12,15 +12,7 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import guess_modes, solve_contacts
-from kinetree.solvers.contacts.forces import IMPULSE, OUTPUTS_PER_CONTACT, close_contact
-from kinetree.solvers.contacts.responses import (
-    apply_rows,
-    begin_response,
-    compute_mobility,
-    list_rows,
-    respond_alone,
-)
-from kinetree.solvers.contacts.rows import (
+from kinetree.solvers.contacts.contact_jacobian import (
     FRICTION,
     NEAR,
     OPEN,
@@ -34,7 +26,15 @@ from kinetree.solvers.contacts.rows import (
     set_unit_direction,
     takes_part_in_impact,
 )
-from kinetree.solvers.contacts.ways import find_drifts, row_motion
+from kinetree.solvers.contacts.forces import IMPULSE, OUTPUTS_PER_CONTACT, close_contact
+from kinetree.solvers.contacts.responses import (
+    apply_rows,
+    begin_response,
+    compute_mobility,
+    list_rows,
+    respond_alone,
+)
+from kinetree.solvers.contacts.slip_directions import find_drifts, row_motion
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constraint_projection import DAMPING, speed_scale

@@ -2,16 +2,7 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import guess_modes, slides, solve_modes
-from kinetree.solvers.contacts.forces import store_slip_directions
-from kinetree.solvers.contacts.impacts import factor_at_position
-from kinetree.solvers.contacts.responses import (
-    apply_rows,
-    begin_response,
-    compute_mobility,
-    list_rows,
-    respond_alone,
-)
-from kinetree.solvers.contacts.rows import (
+from kinetree.solvers.contacts.contact_jacobian import (
     CRAWL_SPEED,
     OVERLAP_TOLERANCE,
     OVERRUN,
@@ -21,7 +12,16 @@ from kinetree.solvers.contacts.rows import (
     is_closed,
     row_velocity,
 )
-from kinetree.solvers.contacts.ways import problem_scales
+from kinetree.solvers.contacts.forces import store_slip_directions
+from kinetree.solvers.contacts.impacts import factor_at_position
+from kinetree.solvers.contacts.responses import (
+    apply_rows,
+    begin_response,
+    compute_mobility,
+    list_rows,
+    respond_alone,
+)
+from kinetree.solvers.contacts.slip_directions import problem_scales
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constraint_projection import ITERATIONS, project, reach, speed_scale

@@ -5,8 +5,8 @@ is kept and brought back, so that the forces act in the end on what the eliminat
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.rows import add_row_wrenches, row_increment
-from kinetree.solvers.contacts.ways import find_slip_directions
+from kinetree.solvers.contacts.contact_jacobian import add_row_wrenches, row_increment
+from kinetree.solvers.contacts.slip_directions import find_slip_directions
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constraint_force_response import (

@@ -2,16 +2,11 @@
 
 import math
 
+from kinetree.solvers.contacts.mode_changes import initialise_contacts
 from kinetree.solvers.engine.derived_constants import prepare
-from kinetree.solvers.integrate import controller as C
-from kinetree.solvers.kernel import entry, kernel
-from kinetree.solvers.loops.assembly import assemble
-from kinetree.solvers.run.advance import advance
-from kinetree.solvers.run.contact_events import initialise_contacts
-from kinetree.solvers.run.corners import host_time, pass_host_breakpoint
-from kinetree.solvers.run.event_memory import arm_guards, mark_contacts_evaluated, save_signs
-from kinetree.solvers.run.events import locator_size
-from kinetree.solvers.run.host_events import (
+from kinetree.solvers.events.event_location import locator_size
+from kinetree.solvers.events.guard_state import arm_guards, mark_contacts_evaluated, save_signs
+from kinetree.solvers.events.model_exchange import (
     close_host_state,
     continue_from,
     evaluate_closed_guards,
@@ -22,11 +17,10 @@ from kinetree.solvers.run.host_events import (
     note_step,
     refresh_for_host,
 )
-from kinetree.solvers.run.methods import memory_size
-from kinetree.solvers.run.step_start import latch_actuators
-from kinetree.solvers.run.unit import (
+from kinetree.solvers.instance.actuator_probes import latch_actuators
+from kinetree.solvers.instance.integrators import memory_size
+from kinetree.solvers.instance.memory import (
     initialise_workspace,
-    integrator_memory,
     load_states,
     locator_memory,
     normalise_quaternions,
@@ -34,6 +28,11 @@ from kinetree.solvers.run.unit import (
     refresh,
     structure,
 )
+from kinetree.solvers.instance.time_breakpoints import host_time
+from kinetree.solvers.kernel import entry, kernel
+from kinetree.solvers.loops.assembly import assemble
+from kinetree.solvers.run.advance import advance
+from kinetree.solvers.run.breakpoint_jumps import pass_host_breakpoint
 from kinetree.solvers.views import floats_view, unit_ints, unit_work
 
 BUDGET = 1e6  # steps of one advance, unless the caller allows more
@@ -137,7 +136,7 @@ def unit_prepare(ints, floats, work, option, t):
             I,
             W,
             model,
-            locator_memory(I, W, model.header.guards, int(integrator_memory(I, W)[C.N])),
+            locator_memory(I, W),
         )
     status = prepare(model, ws)
     if status == 0 and model.c_law.size > 0:

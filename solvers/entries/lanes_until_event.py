@@ -8,7 +8,7 @@ from kinetree.solvers.layout import WIDTH
 from kinetree.solvers.numbers import arithmetic, elementary_functions, wide_tables  # noqa: F401  (what operators and functions do with wide numbers)
 from kinetree.solvers.numbers.lane_packing import gather, scatter, spread_workspace
 from kinetree.solvers.numbers.wide_views import lanes_row, lanes_view
-from kinetree.solvers.run import stretch as S
+from kinetree.solvers.run import lanes_until_event as S
 from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
 
 

@@ -1,1 +1,1 @@
-"""A unit in motion: steps, events, stages, balances."""
+"""A unit in motion to a target time: steps, velocity jumps, changing inputs, runs in SIMD lanes."""

@@ -9,32 +9,49 @@ from kinetree.solvers.contacts.projection import (
     project_closed_contacts,
     project_constraints,
 )
-from kinetree.solvers.integrate import controller as C
-from kinetree.solvers.integrate.kinds import AUTO, CODES, SMOOTH, STIFF
-from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.constraint_projection import project_near
-from kinetree.solvers.run.beginning import maybe_switch_method, scratch_state, start_stage
-from kinetree.solvers.run.corners import breakpoint_side, next_velocity_jump, pass_breakpoint
-from kinetree.solvers.run.derivatives import event_indicators, get_state, put_state, sided_time
-from kinetree.solvers.run.event_search import EVENT_TIME, FIRED, LAST_COUNT, SLOPES_AT, guard_values
-from kinetree.solvers.run.events import locate_event
-from kinetree.solvers.run.failures import find_cause
-from kinetree.solvers.run.input_jumps import take_changed_inputs
-from kinetree.solvers.run.knots import next_breakpoint, time_tolerance
-from kinetree.solvers.run.located import (
+from kinetree.solvers.events.event_handling import (
     close_at_event,
     handle_located_events,
     release_contacts_after_breakpoint,
 )
-from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, restart, step
-from kinetree.solvers.run.moving_inputs import (
+from kinetree.solvers.events.event_location import locate_event
+from kinetree.solvers.events.root_finding import (
+    EVENT_TIME,
+    FIRED,
+    LAST_COUNT,
+    SLOPES_AT,
+    guard_values,
+)
+from kinetree.solvers.instance.derivatives import event_indicators, get_state, put_state, sided_time
+from kinetree.solvers.instance.failures import find_cause
+from kinetree.solvers.instance.integrators import (
+    KIND,
+    changed,
+    interpolate,
+    is_fixed,
+    restart,
+    step,
+)
+from kinetree.solvers.instance.memory import integrator_memory, locator_memory, refresh, structure
+from kinetree.solvers.instance.time_breakpoints import (
+    breakpoint_side,
+    next_breakpoint,
+    time_tolerance,
+)
+from kinetree.solvers.integrate import controller as C
+from kinetree.solvers.integrate.kinds import AUTO, CODES, SMOOTH, STIFF
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.constraint_projection import project_near
+from kinetree.solvers.run.breakpoint_jumps import next_velocity_jump, pass_breakpoint
+from kinetree.solvers.run.input_changes import (
     begin_input_motion,
     hold_inputs,
     set_input_slopes,
     store_inputs,
+    take_changed_inputs,
 )
+from kinetree.solvers.run.integrator_start import maybe_switch_method, scratch_state, start_stage
 from kinetree.solvers.run.sliding import detect_sliding
-from kinetree.solvers.run.unit import integrator_memory, locator_memory, refresh, structure
 
 ADAMS, RADAU = CODES[SMOOTH], CODES[STIFF]
 EVENT, CHATTERING = int(L.Status.EVENT), int(L.Status.CHATTERING)
@@ -111,7 +128,7 @@ def run_structure(I, W, model, ws, target):
     elif store_inputs(I, W, ws) == 1:
         status = take_changed_inputs(mem, context)
     mem[C.HARD] = 1.0 - W.soft
-    ev = locator_memory(I, W, model.header.guards, int(mem[C.N]))
+    ev = locator_memory(I, W)
     while status == 0:
         status = locate_event(ev, event_indicators, context, interpolate, mem, target)
         if has_reached_breakpoint(W, mem, ev, target, status):

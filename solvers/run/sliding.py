@@ -4,11 +4,11 @@ On both sides of such a surface the rates lead back to it, so that no step of an
 not reach the target in sensible time, and a jump of the rates, at one instant, along the way that the present rates point.
 """
 
+from kinetree.solvers.instance.derivatives import derivatives, sided_time
+from kinetree.solvers.instance.integrators import KIND, is_fixed
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Status
-from kinetree.solvers.run.derivatives import derivatives, sided_time
-from kinetree.solvers.run.methods import KIND, is_fixed
 
 SLIDING = int(Status.SLIDING)
 STEPS_BETWEEN_LOOKS = 128  # steps between two looks

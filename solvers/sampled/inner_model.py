@@ -17,8 +17,8 @@ from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.constrained_accelerations import accelerations_of
-from kinetree.solvers.run.derivatives import coordinate_rates
-from kinetree.solvers.run.unit import clear
+from kinetree.solvers.instance.derivatives import coordinate_rates
+from kinetree.solvers.instance.memory import clear
 
 DIFFERENCE = 1e-7  # step of one-sided differences, of the size of a number
 CENTRAL = 5e-6  # step to both sides

@@ -9,7 +9,7 @@ import math
 
 from kinetree.solvers.engine.derived_constants import prepare
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.run.step_start import latch_actuators
+from kinetree.solvers.instance.actuator_probes import latch_actuators
 from kinetree.solvers.sampled.inner_model import (
     evaluate_inner,
     exponential,

@@ -12,7 +12,7 @@ import math
 
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Status
-from kinetree.solvers.run.step_start import latch_actuators
+from kinetree.solvers.instance.actuator_probes import latch_actuators
 from kinetree.solvers.sampled.block_layout import (
     HIGH,
     LOW,

@@ -12,7 +12,7 @@ from kinetree.models import load
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.language.errors import ModelError
 from kinetree.models.trace.symbolic_kernels import PlainKernels
-from kinetree.solvers.contacts.rows import OPEN, SLIDE, STICK
+from kinetree.solvers.contacts.contact_jacobian import OPEN, SLIDE, STICK
 
 LOADS = {
     "left_load": "left.force",
@@ -500,7 +500,7 @@ def test_guards_name_the_margins_that_they_show():
 )  # fmt: skip
 def test_contacts_that_are_hardly_open_hover(mode: int, gap: float, rate: float, told: bool):
     """Up to 1 um, and as slowly as where bodies rest; told of the register of the gap alone."""
-    hovers = PlainKernels(symbolic=False).kernel("contacts.hosts", "is_grazing")
+    hovers = PlainKernels(symbolic=False).kernel("contacts.located_contacts", "is_grazing")
     model = SimpleNamespace(
         c_law=np.zeros(2),
         c_row=np.array([0, 1, 4]),

@@ -17,7 +17,7 @@ from fmpy import simulate_fmu
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.models.trace.symbolic_kernels import PlainKernels
-from kinetree.solvers.contacts.rows import STICK
+from kinetree.solvers.contacts.contact_jacobian import STICK
 
 MU = 0.3
 CUBE = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}

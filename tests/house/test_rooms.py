@@ -9,7 +9,7 @@ from tree import ROOMS, ROOT, imports, modules, short
 ORDER: dict[str, list[set[str]]] = {
     "kinetree.solvers": [
         {"algebra"}, {"expressions"}, {"elements"}, {"engine", "contacts", "loops", "sensors"}, {"literal"}, {"integrate"},
-        {"numbers"}, {"run", "sampled"}, {"chain"}, {"entries"}, {"library"},
+        {"numbers"}, {"instance"}, {"sampled"}, {"events"}, {"run"}, {"chain"}, {"entries"}, {"library"},
     ],
     "kinetree.models": [
         {"library"}, {"graph"}, {"modelica", "schema"}, {"expressions"}, {"language"}, {"joints"}, {"forces"}, {"hydraulics"},

@@ -14,9 +14,9 @@ from kinetree.solvers.layout import Status
 
 M, S, C, X = (
     plain("run.advance"),
-    plain("run.event_search"),
+    plain("events.root_finding"),
     plain("integrate.controller"),
-    plain("run.methods"),
+    plain("instance.integrators"),
 )
 INF = math.inf
 EVENT, CHATTERING = Status.EVENT, Status.CHATTERING
@@ -481,14 +481,12 @@ class Stepping:
             "release_contacts_after_breakpoint",
             fails=fails,
             integrator_memory=lambda I, W: self.mem,
-            locator_memory=lambda I, W, guards, states: (
-                self.ev if (guards, states) == (2, 3) else None
-            ),
+            locator_memory=lambda I, W: self.ev,
             start_stage=int(what.get("begins", 0)),
             store_inputs=int(what.get("moved", 0)),
             step_towards=one,
             pass_breakpoint=turned,
-            is_constrained=bool(what.get("is_constrained", 0)),
+            is_constrained=bool(what.get("constrained", 0)),
             locate_event=lambda ev, *rest: located(self.mem[C.T_NEW]),
             finish_run=lambda *rest: int(rest[-1]),
         )

@@ -10,7 +10,7 @@ from plain_kernels import plain
 
 from kinetree.solvers.layout import Contact, Status
 
-M, I = plain("run.contact_events"), plain("contacts.impacts")
+M, I = plain("contacts.mode_changes"), plain("contacts.impacts")
 OPEN, STICK, SLIDE = (float(each) for each in (Contact.OPEN, Contact.STICK, Contact.SLIDE))
 SLOW, STILL, SCALE = I.SLOW, I.STILL_SPEED, 2.0
 
@@ -193,7 +193,7 @@ def test_accelerations_and_forces(monkeypatch, fails, told):
 
 def test_initial_overlap_is_an_error(monkeypatch):
     """The first contact that overlaps is named; all are open until they are judged."""
-    deep = plain("contacts.rows").OVERLAP_TOLERANCE
+    deep = plain("contacts.contact_jacobian").OVERLAP_TOLERANCE
     for gaps, status, item in (
         ((0.0, 1.0, -deep), 0, -1.0),
         ((1.0, -1.01 * deep, -9.0), Status.PENETRATES, 1.0),

@@ -10,7 +10,11 @@ from plain_kernels import plain
 from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import KNOT, TABLE
 
-K, M, C = plain("run.knots"), plain("run.corners"), plain("integrate.controller")
+K, M, C = (
+    plain("instance.time_breakpoints"),
+    plain("run.breakpoint_jumps"),
+    plain("integrate.controller"),
+)
 SAME = 1e-12
 INF = math.inf
 

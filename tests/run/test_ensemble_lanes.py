@@ -11,7 +11,7 @@ from unit_stand_in import guard
 from kinetree.models.run.ensemble import CLASSICAL, TABLES
 from kinetree.solvers.layout import WIDTH, Status
 
-M, T = plain("run.ensemble"), plain("run.stretch")
+M, T = plain("run.lane_steps"), plain("run.lanes_until_event")
 RATES = np.arange(1.0, WIDTH + 1)
 HEUN = (
     np.array([0.0, 1.0]),

@@ -9,7 +9,7 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Guard, Status
 from kinetree.solvers.unit_layout import CLOSED, DUE, NOT_YET
 
-M = plain("run.event_actions")
+M = plain("events.event_cascade")
 RESET, STAGE, CONTACT = (int(each) for each in (Guard.RESET, Guard.STAGE, Guard.CONTACT))
 LIFT, ON_BOUND = 1e-9, 1e-12
 OPENS, SLIPS = 8, 9  # registers of guards that show margins 0 and 1

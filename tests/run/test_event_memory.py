@@ -11,7 +11,7 @@ from unit_stand_in import EMPTY, HandMade, guard
 from kinetree.solvers.layout import Guard, Status
 from kinetree.solvers.unit_layout import CLOSED, DUE, JUDGED, NOT_YET, TRUE_NOW
 
-M = plain("run.event_memory")
+M = plain("events.guard_state")
 RESET, STAGE, CONTACT = (int(each) for each in (Guard.RESET, Guard.STAGE, Guard.CONTACT))
 LIFT = 1e-9
 

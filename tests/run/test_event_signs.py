@@ -10,7 +10,7 @@ from plain_kernels import plain
 from kinetree.solvers.layout import Status
 from kinetree.solvers.unit_layout import DUE, NOT_YET
 
-R, C = plain("run.event_signs"), plain("integrate.controller")
+R, C = plain("events.event_handling"), plain("integrate.controller")
 
 
 def resumed(

@@ -13,7 +13,11 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Status
 from kinetree.solvers.model_records import INSTRUCTION, LATCH, PROBE, SENSOR
 
-F, P, O = plain("run.failures"), plain("run.step_start"), plain("run.own_code")
+F, P, O = (
+    plain("instance.failures"),
+    plain("instance.actuator_probes"),
+    plain("instance.derivatives"),
+)
 NAN, INF = math.nan, math.inf
 
 

@@ -10,7 +10,7 @@ from unit_stand_in import HandMade, guard
 
 from kinetree.solvers.layout import Guard, Status
 
-M = plain("run.host_events")
+M = plain("events.model_exchange")
 RESET, STAGE, CONTACT = (int(each) for each in (Guard.RESET, Guard.STAGE, Guard.CONTACT))
 CLOSED = 8  # register of a guard of a closed contact
 EVERY, ARMED = 0, 1
@@ -50,7 +50,7 @@ class Host:
             lambda model, ws, register: self.met.append(register),
         )
         monkeypatch.setattr(
-            plain("run.event_memory"), "apart_at", lambda model, ws, register: False
+            plain("events.guard_state"), "apart_at", lambda model, ws, register: False
         )
 
     def noted(self, name: str):

@@ -8,16 +8,16 @@ from integrator_runs import METHODS, cut, memory, problem, time_of
 from plain_kernels import plain
 
 from kinetree.scripts.bench.integrator_problems import FALL, Problem, kepler
+from kinetree.solvers.events.root_finding import CALLS, DIRECTION, EVENT_TIME, FIRED, WATCH
 from kinetree.solvers.layout import Status
-from kinetree.solvers.run.event_search import CALLS, DIRECTION, EVENT_TIME, FIRED, WATCH
 
-EVENTS = plain("run.events")
+EVENTS = plain("events.event_location")
 events_reset, events_size, events_start = (
     EVENTS.reset_signs,
     EVENTS.locator_size,
     EVENTS.start_locator,
 )
-locate, per_guard = EVENTS.locate_event, plain("run.event_search").guard_values
+locate, per_guard = EVENTS.locate_event, plain("events.root_finding").guard_values
 G = 9.81
 NEVER = 1e9
 HEIGHT, SINE, PAIR, WAVE, DIP = range(5)

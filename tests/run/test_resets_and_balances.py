@@ -13,8 +13,8 @@ from kinetree.models import load
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.solvers.layout import Guard
 
-R, N, Y = plain("run.resets"), plain("run.balances"), plain("run.derivatives")
-U = plain("run.unit")
+R, N, Y = plain("events.event_cascade"), plain("instance.balances"), plain("instance.derivatives")
+U = plain("instance.memory")
 RESET, STAGE = int(Guard.RESET), int(Guard.STAGE)
 NAN = math.nan
 

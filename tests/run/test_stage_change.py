@@ -13,7 +13,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Loop
 
-M, Q, X = plain("run.stage_change"), plain("run.unit"), plain("run.methods")
+M, Q, X = plain("events.stage_change"), plain("instance.memory"), plain("instance.integrators")
 TURN = np.array(
     [[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]
 )  # no axis of it is its own, quaternion (1, 1, -1, 1)/2

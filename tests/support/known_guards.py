@@ -10,7 +10,7 @@ from plain_kernels import plain
 
 from kinetree.solvers.layout import Status
 
-S, E = plain("run.event_search"), plain("run.events")
+S, E = plain("events.root_finding"), plain("events.event_location")
 C = plain("integrate.controller")
 Law = Callable[[float], float]
 

@@ -79,4 +79,4 @@ def blocks(run: Run) -> tuple[Any, np.ndarray, Any]:
 
 def structure(run: Run) -> tuple[Any, Any]:
     """Model and workspace of the present structure of a run."""
-    return plain("run.unit").structure(*blocks(run))
+    return plain("instance.memory").structure(*blocks(run))

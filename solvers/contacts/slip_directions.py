@@ -5,7 +5,7 @@ Across its ways nothing tends to slip, and friction there would say again what t
 
 import math
 
-from kinetree.solvers.contacts.rows import ACROSS_SHARE, CRAWL_SPEED, row_velocity
+from kinetree.solvers.contacts.contact_jacobian import ACROSS_SHARE, CRAWL_SPEED, row_velocity
 from kinetree.solvers.kernel import kernel
 
 STICKS, SLIPS, DRIVEN = 1.0, 2.0, 3.0  # ws.c_rub

@@ -11,7 +11,7 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.forces import monitored_margin, store_slip_directions
-from kinetree.solvers.contacts.hosts import (
+from kinetree.solvers.contacts.located_contacts import (
     follow_unseen_reversal,
     margin_noise,
     prepare_contact_located_by_host,
@@ -22,11 +22,8 @@ from kinetree.solvers.contacts.projection import (
     is_constrained,
     project_constraints,
 )
-from kinetree.solvers.kernel import kernel
-from kinetree.solvers.run.corners import host_time, later_side
-from kinetree.solvers.run.derivatives import evaluate_guards, read_guards
-from kinetree.solvers.run.event_actions import run_cascade
-from kinetree.solvers.run.event_memory import (
+from kinetree.solvers.events.event_cascade import run_cascade
+from kinetree.solvers.events.guard_state import (
     arm_guards,
     begin_host_instant,
     disarm_at_bounds,
@@ -34,7 +31,10 @@ from kinetree.solvers.run.event_memory import (
     mark_initially_due,
     note_guard_values,
 )
-from kinetree.solvers.run.unit import load_states, refresh, structure
+from kinetree.solvers.instance.derivatives import evaluate_guards, read_guards
+from kinetree.solvers.instance.memory import load_states, refresh, structure
+from kinetree.solvers.instance.time_breakpoints import host_time, later_side
+from kinetree.solvers.kernel import kernel
 from kinetree.solvers.views import guard_at
 
 GIVES_WAY, REACHED = (

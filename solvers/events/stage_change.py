@@ -20,24 +20,24 @@ from kinetree.solvers.algebra.vectors import (
     sub3,
     sv,
 )
+from kinetree.solvers.contacts.mode_changes import initialise_contacts
 from kinetree.solvers.engine.dec import accelerate, eliminate
 from kinetree.solvers.engine.derived_constants import prepare
 from kinetree.solvers.engine.evaluation import set_registers
 from kinetree.solvers.engine.kinematics import inertia_of, motion, velocities
-from kinetree.solvers.kernel import kernel
-from kinetree.solvers.linked_kernels import boundary
-from kinetree.solvers.loops.constraint_projection import project
-from kinetree.solvers.loops.constraint_rank import survey_ranks
-from kinetree.solvers.loops.massless_bodies import lend
-from kinetree.solvers.run.contact_events import initialise_contacts
-from kinetree.solvers.run.event_memory import mark_contacts_evaluated
-from kinetree.solvers.run.unit import (
+from kinetree.solvers.events.guard_state import mark_contacts_evaluated
+from kinetree.solvers.instance.memory import (
     initialise_workspace,
     load_states,
     save_states,
     stage_record,
     structure,
 )
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.loops.constraint_projection import project
+from kinetree.solvers.loops.constraint_rank import survey_ranks
+from kinetree.solvers.loops.massless_bodies import lend
 from kinetree.solvers.views import locked_at, transition_at, unit_body_at
 
 ZERO = (0.0, 0.0, 0.0)

@@ -4,14 +4,7 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import slides
-from kinetree.solvers.contacts.forces import change_modes, close_contact
-from kinetree.solvers.contacts.impacts import STILL_SPEED, apply_impulses, slip_after_impact
-from kinetree.solvers.contacts.projection import (
-    DRIVEN_TOGETHER,
-    is_driven_together,
-    project_constraints,
-)
-from kinetree.solvers.contacts.rows import (
+from kinetree.solvers.contacts.contact_jacobian import (
     FOUND,
     LET_GO,
     NEAR,
@@ -24,6 +17,13 @@ from kinetree.solvers.contacts.rows import (
     is_closed,
     row_velocity,
     set_unit_direction,
+)
+from kinetree.solvers.contacts.forces import change_modes, close_contact
+from kinetree.solvers.contacts.impacts import STILL_SPEED, apply_impulses, slip_after_impact
+from kinetree.solvers.contacts.projection import (
+    DRIVEN_TOGETHER,
+    is_driven_together,
+    project_constraints,
 )
 from kinetree.solvers.engine.evaluation import load
 from kinetree.solvers.kernel import kernel

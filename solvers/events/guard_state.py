@@ -5,9 +5,9 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.contacts.forces import monitored_margin
-from kinetree.solvers.contacts.hosts import monitors_separating_contact
+from kinetree.solvers.contacts.located_contacts import monitors_separating_contact
+from kinetree.solvers.events.root_finding import FIRED, SIGN, VALUE, guard_values
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.run.event_search import FIRED, SIGN, VALUE, guard_values
 from kinetree.solvers.views import guard_at
 
 RELEASE_DISTANCE = 1e-9  # m, m/s: what opens without speed is on its bound up to here, as it leaves more slowly than the dense output errs

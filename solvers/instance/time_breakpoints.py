@@ -84,3 +84,34 @@ def distance_to_grid(model, kind, x, pace, table, closest):
     if pace > 0.0:
         return model.table_data[at + high] - x if high < count else 0.0
     return model.table_data[at + low] - x if low >= 0 else 0.0
+
+
+@kernel
+def breakpoint_side(knot, sign):
+    """Return an instant just after (sign 1) or before (-1) a corner."""
+    return knot + sign * time_tolerance(knot)
+
+
+@kernel
+def read_after_breakpoint(ws, knot):
+    """Have right-hand sides read the laws of time after the corner, and before no other."""
+    ws.head.sided = 1.0
+    ws.head.read_from = breakpoint_side(knot, 1.0)
+    ws.head.read_until = math.inf
+
+
+@kernel
+def host_time(W, t):
+    """Return the time at which time functions are read for a host: before an announced corner,
+    after a passed one.
+    """
+    if abs(t - W.next) <= time_tolerance(W.next):
+        return breakpoint_side(W.next, -1.0)
+    return breakpoint_side(W.turned, 1.0) if abs(t - W.turned) <= time_tolerance(W.turned) else t
+
+
+@kernel
+def later_side(W, t):
+    """Return t, or the later side of a corner at t."""
+    knot = W.next if abs(t - W.next) <= time_tolerance(W.next) else W.turned
+    return breakpoint_side(knot, 1.0) if abs(t - knot) <= time_tolerance(knot) else t

@@ -9,9 +9,15 @@ searched. After actions `event_signs.resume_signs` reads the signs.
 
 import math
 
-from kinetree.solvers.integrate.controller import CHATTERING, EVENT, OK, T_NEW
-from kinetree.solvers.kernel import kernel
-from kinetree.solvers.run.event_search import (
+from kinetree.solvers.events.guard_resolution import (
+    FORGIVEN_PER_STEP,
+    POLYNOMIAL_TOLERANCE,
+    cubic_minimum_place,
+    cubic_value,
+    next_part_end,
+    shrink_to_resolved,
+)
+from kinetree.solvers.events.root_finding import (
     ARM,
     AT_B,
     AT_TRY,
@@ -55,14 +61,8 @@ from kinetree.solvers.run.event_search import (
     shrink_to_nearly_linear,
     time_resolution,
 )
-from kinetree.solvers.run.guard_resolution import (
-    FORGIVEN_PER_STEP,
-    POLYNOMIAL_TOLERANCE,
-    cubic_minimum_place,
-    cubic_value,
-    next_part_end,
-    shrink_to_resolved,
-)
+from kinetree.solvers.integrate.controller import CHATTERING, EVENT, OK, T_NEW
+from kinetree.solvers.kernel import kernel
 
 DIP_TOLERANCE = (
     4.0 * POLYNOMIAL_TOLERANCE

@@ -9,36 +9,27 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import dot3, get3, put3, sub3
+from kinetree.solvers.contacts.mode_changes import apply_impacts
 from kinetree.solvers.engine.derived_constants import run_phase
 from kinetree.solvers.engine.evaluation import place
 from kinetree.solvers.engine.kinematics import velocities
+from kinetree.solvers.events.stage_change import put_momentum, solve_momenta
+from kinetree.solvers.instance.balances import energy_of_motion
+from kinetree.solvers.instance.derivatives import get_state, in_momenta, put_state
+from kinetree.solvers.instance.integrators import turn
+from kinetree.solvers.instance.memory import load_states, refresh, structure
+from kinetree.solvers.instance.time_breakpoints import (
+    breakpoint_side,
+    host_time,
+    next_breakpoint,
+    read_after_breakpoint,
+)
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constraint_projection import project
-from kinetree.solvers.run.balances import energy_of_motion
-from kinetree.solvers.run.contact_events import apply_impacts
-from kinetree.solvers.run.derivatives import get_state, in_momenta, put_state
-from kinetree.solvers.run.knots import next_breakpoint, time_tolerance
-from kinetree.solvers.run.methods import turn
-from kinetree.solvers.run.stage_change import put_momentum, solve_momenta
-from kinetree.solvers.run.unit import load_states, refresh, structure
 
 NEGLIGIBLE_JUMP = 1e-9  # relative: a smaller change of a velocity is the curvature of its law
-
-
-@kernel
-def breakpoint_side(knot, sign):
-    """Return an instant just after (sign 1) or before (-1) a corner."""
-    return knot + sign * time_tolerance(knot)
-
-
-@kernel
-def read_after_breakpoint(ws, knot):
-    """Have right-hand sides read the laws of time after the corner, and before no other."""
-    ws.head.sided = 1.0
-    ws.head.read_from = breakpoint_side(knot, 1.0)
-    ws.head.read_until = math.inf
 
 
 @boundary("state")
@@ -154,23 +145,6 @@ def carry_state_across(model, ws, knot, y):
         status = evaluate_motion_at(model, ws, breakpoint_side(knot, 1.0))
     y[len(y) - 1] += energy_of_motion(model, ws) - energy
     return status
-
-
-@kernel
-def host_time(W, t):
-    """Return the time at which time functions are read for a host: before an announced corner,
-    after a passed one.
-    """
-    if abs(t - W.next) <= time_tolerance(W.next):
-        return breakpoint_side(W.next, -1.0)
-    return breakpoint_side(W.turned, 1.0) if abs(t - W.turned) <= time_tolerance(W.turned) else t
-
-
-@kernel
-def later_side(W, t):
-    """Return t, or the later side of a corner at t."""
-    knot = W.next if abs(t - W.next) <= time_tolerance(W.next) else W.turned
-    return breakpoint_side(knot, 1.0) if abs(t - knot) <= time_tolerance(knot) else t
 
 
 @kernel

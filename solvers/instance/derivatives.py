@@ -4,19 +4,18 @@ A run by a Hamiltonian form has y = (q, p, x, work); ws.u always holds the speed
 The literal forms are in a library of their own, which the hooks call.
 """
 
+from kinetree.solvers.contacts.contact_jacobian import any_closed
 from kinetree.solvers.contacts.forces import write_indicators
 from kinetree.solvers.contacts.projection import project_constraints
-from kinetree.solvers.contacts.rows import any_closed
 from kinetree.solvers.elements.chosen import element_q_rates, has_own_tangent
-from kinetree.solvers.engine.evaluation import finish, load, look
+from kinetree.solvers.engine.evaluation import finish, load, look, move_inputs
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
+from kinetree.solvers.instance.balances import load_power
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.linked_kernels import boundary, hook
+from kinetree.solvers.linked_kernels import boundary, call_own, hook
 from kinetree.solvers.literal.momentum_forms import has_momenta
 from kinetree.solvers.loops.constrained_accelerations import accelerations_of
-from kinetree.solvers.run.balances import load_power
-from kinetree.solvers.run.own_code import specialised_rates
 from kinetree.solvers.views import guard_at
 
 CHOSEN = "kinetree.solvers.literal.form_dispatch"
@@ -183,3 +182,13 @@ def read_guards(out, model, ws):
     """Values of the guards from their registers."""
     for k in range(model.header.guards):
         out[k] = ws.val[guard_at(model.guards, k).register]
+
+
+@kernel
+def specialised_rates(ydot, model, ws, t, y):
+    """Compute the rates by specialised code; return whether that was possible."""
+    if ws.head.form != 0.0 or ws.head.on_constraints != 0.0:
+        return False
+    if ws.head.sloped != 0.0:
+        move_inputs(model, ws, t - ws.head.given_at)
+    return call_own(model.header.own, t, y, ws.val, ydot) == 0

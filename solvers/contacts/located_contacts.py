@@ -8,8 +8,7 @@ again. So the next touch changes a sign however short the flight, and a contact 
 import math
 
 from kinetree.solvers.contacts.complementarity import slides
-from kinetree.solvers.contacts.forces import slip_speed
-from kinetree.solvers.contacts.rows import (
+from kinetree.solvers.contacts.contact_jacobian import (
     FOUND,
     OVERLAP_TOLERANCE,
     OVERRUN,
@@ -21,7 +20,8 @@ from kinetree.solvers.contacts.rows import (
     row_velocity,
     set_unit_direction,
 )
-from kinetree.solvers.contacts.ways import MARGIN_SAFETY
+from kinetree.solvers.contacts.forces import slip_speed
+from kinetree.solvers.contacts.slip_directions import MARGIN_SAFETY
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.constraint_projection import speed_scale
 

@@ -12,18 +12,18 @@ import math
 from kinetree.solvers.engine.evaluation import finished, tell
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import react
+from kinetree.solvers.events.root_finding import BEND
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import WIDTH
 from kinetree.solvers.numbers.lane_packing import scatter
 from kinetree.solvers.numbers.primitive_operations import lane, with_lane
-from kinetree.solvers.run.ensemble import (
+from kinetree.solvers.run.lane_steps import (
     FIXED,
     STEP_COUNT_TOLERANCE,
     accept_lanes,
     attempt_step,
     lane_rates,
 )
-from kinetree.solvers.run.event_search import BEND
 from kinetree.solvers.views import guard_at
 
 FRESH, VARIED, ROWS, COLUMNS, STAGES, REACHED = range(6)

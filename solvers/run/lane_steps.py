@@ -14,10 +14,10 @@ from kinetree.solvers.algebra.lane_select import select
 from kinetree.solvers.engine.dec import dec
 from kinetree.solvers.engine.evaluation import finished, loaded
 from kinetree.solvers.engine.reactions import react
+from kinetree.solvers.instance.derivatives import coordinate_rates
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import WIDTH, Status
 from kinetree.solvers.numbers.primitive_operations import lane, lanes_of
-from kinetree.solvers.run.derivatives import coordinate_rates
 
 RUNS, VARIED, ROWS, COLUMNS, STAGES, MOST = range(6)
 RELATIVE, ABSOLUTE, FIXED, ORDER, SAME_LAST, NEXT, STEPS, TABLE = range(8)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from importlib import import_module
 
+from kinetree.solvers.instance.derivatives import derivatives
 from kinetree.solvers.integrate.explicit import explicit
 from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.integrate.kinds import (
@@ -16,7 +17,6 @@ from kinetree.solvers.integrate.kinds import (
 )
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
-from kinetree.solvers.run.derivatives import derivatives
 
 KIND = 30  # offset in the memory of an integrator
 

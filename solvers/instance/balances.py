@@ -3,7 +3,7 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv, mv, put3, scale, sv
 from kinetree.solvers.algebra.vectors import get6 as get_symmetric
-from kinetree.solvers.contacts.rows import contact_power
+from kinetree.solvers.contacts.contact_jacobian import contact_power
 from kinetree.solvers.engine.energy import kinetic, potential, weight
 from kinetree.solvers.engine.modal_bodies import modal_momentum
 from kinetree.solvers.kernel import kernel

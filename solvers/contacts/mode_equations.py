@@ -6,7 +6,7 @@ to slip alone (`ways`), unless a given motion drives the contact across them: th
 
 import math
 
-from kinetree.solvers.contacts.ways import (
+from kinetree.solvers.contacts.slip_directions import (
     DRIVEN,
     NEGLIGIBLE_MOBILITY,
     SLIPS,

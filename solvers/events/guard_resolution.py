@@ -7,9 +7,7 @@ well. The place inside is an irrational share of the part, so that no period of 
 
 import math
 
-from kinetree.solvers.integrate.controller import H, copy
-from kinetree.solvers.kernel import kernel
-from kinetree.solvers.run.event_search import (
+from kinetree.solvers.events.root_finding import (
     AT_B,
     AT_TRY,
     BEND,
@@ -28,6 +26,8 @@ from kinetree.solvers.run.event_search import (
     evaluate_guards_at,
     guard_values,
 )
+from kinetree.solvers.integrate.controller import H, copy
+from kinetree.solvers.kernel import kernel
 
 TRIAL_SHARE = 0.381966011250105  # of the part: where it is looked into, and what is left of it if it is too long
 FURTHER_SHARES = (

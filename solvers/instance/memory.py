@@ -12,15 +12,14 @@ from kinetree.solvers.engine.energy import kinetic, potential
 from kinetree.solvers.engine.evaluation import finish, load, tell
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
+from kinetree.solvers.instance.actuator_probes import compute_effective_masses, probe_actuators
+from kinetree.solvers.instance.balances import energy_of_motion
+from kinetree.solvers.instance.derivatives import coordinate_rates
+from kinetree.solvers.instance.failures import find_cause
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constrained_accelerations import accelerations_of
 from kinetree.solvers.loops.constraint_residuals import opening, position_residual
-from kinetree.solvers.run.balances import energy_of_motion
-from kinetree.solvers.run.derivatives import coordinate_rates
-from kinetree.solvers.run.events import locator_size
-from kinetree.solvers.run.failures import find_cause
-from kinetree.solvers.run.step_start import compute_effective_masses, probe_actuators
 from kinetree.solvers.views import guard_at, model_view, stage_at, work_view
 
 STAGES = U.UNIT.size  # where the records of the stages begin
@@ -47,9 +46,9 @@ def integrator_memory(I, W):
 
 
 @kernel
-def locator_memory(I, W, guards, states):
-    """Return the memory of the root finder for given numbers of guards and states."""
-    return W[I.at_locator : I.at_locator + locator_size(guards, states)]
+def locator_memory(I, W):
+    """Return the memory of the root finder."""
+    return W[I.at_locator : I.at_locator + I.locator]
 
 
 @kernel

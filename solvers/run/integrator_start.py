@@ -4,15 +4,14 @@ switching.
 
 import math
 
+from kinetree.solvers.events.event_handling import start_event_location
+from kinetree.solvers.instance.derivatives import get_state, in_momenta, put_state
+from kinetree.solvers.instance.integrators import KIND, is_fixed, start
+from kinetree.solvers.instance.time_breakpoints import read_after_breakpoint
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.integrate.kinds import AUTO, CODES, INTERRUPTED, SMOOTH, STIFF
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.run.corners import read_after_breakpoint
-from kinetree.solvers.run.derivatives import get_state, in_momenta, put_state
-from kinetree.solvers.run.input_jumps import apply_input_jump
-from kinetree.solvers.run.located import start_event_location
-from kinetree.solvers.run.methods import KIND, is_fixed, start
-from kinetree.solvers.run.moving_inputs import store_inputs
+from kinetree.solvers.run.input_changes import apply_input_jump, store_inputs
 
 ADAMS, RK45, RADAU = CODES[SMOOTH], CODES[INTERRUPTED], CODES[STIFF]
 

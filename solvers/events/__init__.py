@@ -1,0 +1,1 @@
+"""Events: location by root finding, guard states, cascades, changes of stage, model exchange."""

@@ -1,0 +1,1 @@
+"""An instance: its memory, evaluation, right-hand side and integrators."""
