@@ -292,12 +292,16 @@ WORK = (
     Field("set_change", "nu*min(nk,1)", "change under the constraints alone"),
     Field("set_rest", "nlr*min(nk,1)", "residual of accelerations at rest"),
     # contacts; what is told per contact, then per row
-    Field("c_mode", "nc", "Contact state"),
-    Field("c_take", "nc", "1: it takes part in the present problem"),
-    Field("c_near", "nc", "how it takes part in the present impact: LET_GO to OVERRUN, or 0"),
+    Field("c_mode", "nc", "Contact: open, sticking or sliding"),
+    Field("c_included", "nc", "1: it takes part in the present problem"),
+    Field("c_impact", "nc", "Impact: how it takes part in the present impact"),
     Field("c_begin", "nc", "first of its rows among those listed"),
     Field("c_hold", "nc", "1: its normal row is held"),
-    Field("c_rub", "nc", "1: sticks, 2: slips, 3: slips as it is driven across its ways"),
+    Field(
+        "c_friction",
+        "nc",
+        "Friction: sticks, slips, or slips as it is driven across its slip directions",
+    ),
     Field("c_turned", "nc", "how often its slip has been turned round"),
     Field("c_forced", "nc", "1: slips in a direction that is known"),
     Field("c_mu", "nc", "coefficient of friction"),
@@ -305,10 +309,14 @@ WORK = (
     Field("c_bounce", "nc", "coefficient of restitution that counts"),
     Field("c_share", "nc", "part of the impulse of compression that expansion gives back"),
     Field("c_slip", "2*nc", "direction of slip in the present problem"),
-    Field("c_ways", "nc", "how many ways to slip a contact has while its gap is held"),
-    Field("c_way", "2*nc", "the way where there is one"),
     Field(
-        "c_drift", "2*nc", "velocity that no force changes, across the ways, while the gap is held"
+        "c_free_count", "nc", "how many free slip directions a contact has while its gap is held"
+    ),
+    Field("c_free_slip", "2*nc", "the free slip direction where there is one"),
+    Field(
+        "c_drift",
+        "2*nc",
+        "velocity across the free slip directions that no force changes while the gap is held",
     ),
     Field(
         "c_dir",
@@ -421,14 +429,14 @@ PLAIN = (
 )
 PLAIN += (
     "c_mode",
-    "c_take",
-    "c_near",
+    "c_included",
+    "c_impact",
     "c_begin",
     "c_hold",
-    "c_rub",
+    "c_friction",
     "c_turned",
     "c_forced",
-    "c_ways",
+    "c_free_count",
     "c_at",
 )
 CONSTANTS = (

@@ -102,11 +102,30 @@ class Loop(IntEnum):
 
 
 class Contact(IntEnum):
-    """States of a contact."""
+    """Modes of a contact (`c_mode`)."""
 
     OPEN = 0
     STICK = 1  # closed; with friction: without slip
     SLIDE = 2
+
+
+class Impact(IntEnum):
+    """How a contact takes part in the present impact (`c_impact`)."""
+
+    NONE = 0  # it takes no part
+    TOUCHING = 1
+    CLOSED_ON_TRIAL = 2  # it separates slowly: closed unless no force presses it together
+    LOCATED = 3  # an event has located its touch
+    OVERRUN = 4  # a host has stepped over its touch: the bodies overlap
+    SLIP_KEPT = 5  # friction cannot hold its slow slip, which keeps the speed of the impact
+
+
+class Friction(IntEnum):
+    """Modes of friction in the present contact problem (`c_friction`)."""
+
+    STICKS = 1
+    SLIPS = 2
+    DRIVEN = 3  # it slips, as prescribed motions drag it across its slip directions
 
 
 class Restitution(IntEnum):
@@ -151,6 +170,53 @@ FORCE_ARGUMENTS = {
     Force.WRENCH: ("a", "point_a", "force", "moment", "frame"),
     Force.PAIR: ("a", "point_a", "b", "force", "moment", "frame"),
 }
+
+
+class GuardCourse(IntEnum):
+    """How a guard runs between events (`course` of GUARD_STATE)."""
+
+    FREE = 0
+    CLOCKED = 1  # evenly with time, as that of a sample does: it never chatters
+    SLIP = 2  # the slip of a contact, whose dips are errors of steps
+
+
+class GuardPhase(IntEnum):
+    """What the root finder knows of the sign of a guard (`phase` of GUARD_STATE)."""
+
+    KNOWN = 0
+    UNKNOWN = 1  # it is read right after the present instant
+    LEAVING = 2  # known by the rate of the guard; its value still lies on the bound
+    SIMULTANEOUS = 3  # crosses within the resolution of time of another guard's crossing
+    RETURNED = 4  # LEAVING; it left its bound in this interval and came back at `returned`
+
+
+class GuardMark(IntEnum):
+    """What is to be done about a guard at the present instant (`mark` of GUARD_STATE)."""
+
+    NONE = 0
+    PENDING = 1  # its condition has become true: its actions are to be executed
+    RELEASE_FOUND = 2  # a host has located that a closed contact opens or begins to slide
+    EVENT_FOUND = 3  # a host has located that another guard became true
+
+
+class GuardVerdict(IntEnum):
+    """What became of a guard at the present instant (`verdict` of GUARD_STATE)."""
+
+    NONE = 0
+    FIRED = 1  # its condition became true
+    EVALUATED_FALSE = 2  # its contact was solved: the condition does not hold
+    FORCED_OPEN = 3  # its contact opens or slides, even if round-off leaves its margin negative
+    WAS_CLOSED = 4  # its contact was closed before this instant
+
+
+class Condition(IntEnum):
+    """What is known of a condition: in a cascade, and per event across a new start."""
+
+    FALSE = -1
+    UNKNOWN = 0
+    TRUE = 1
+    JUST_FIRED = 2  # its event occurred at this very instant, in the structure before
+    EVALUATED = 3  # of a contact: solved where a motion or a structure begins
 
 
 class Guard(IntEnum):

@@ -31,6 +31,60 @@ EVENT = Record(
     Entry("spare", "unused"),
 )
 
+LOCATOR = Record(
+    "locator",
+    "floats: head of the memory of the root finder; then records GUARD_STATE, blocks of a number per guard, one state",
+    Entry("guards", "number of guards"),
+    Entry("states", "number of states"),
+    Entry("checked", "time up to which the guards were checked"),
+    Entry("event_time", "instant of the event found last"),
+    Entry("chatter_interval", "events of one guard closer than this are chatter [s]"),
+    Entry("chatter_count", "how many of them in a row are chatter"),
+    Entry("events", "events found so far"),
+    Entry("calls", "guard evaluations so far"),
+    Entry("failed", "status of a guard evaluation that failed during a search"),
+    Entry("slopes_at", "time for which the slopes at the end of the interval hold"),
+    Entry("span", "longest part of a step that was found to resolve the guards; 0: none"),
+    Entry("span_tried", "length of the part that is tried next; 0: as long as there is"),
+    Entry(
+        "unresolved",
+        "shortest parts of late that did not resolve the guards, less what is forgiven",
+    ),
+)
+
+GUARD_STATE = Record(
+    "guard_state",
+    "floats per guard: all that is known of it",
+    Entry("direction", "+1: only upward crossings are events, -1: only downward, 0: both"),
+    Entry(
+        "watch", "0: looked at at ends of steps only; k > 0: slopes too, and k - 1 points inside"
+    ),
+    Entry("sampled", "1: it may come and go while the state stands still, which lets steps grow"),
+    Entry("course", "GuardCourse"),
+    Entry("sign", "sign before the next crossing; 0: not known yet"),
+    Entry("phase", "GuardPhase"),
+    Entry("band", "values up to this count as zero while the sign is not known, or LEAVING"),
+    Entry("returned", "instant at which a guard of phase RETURNED came back to its bound"),
+    Entry("last_time", "instant of its last event"),
+    Entry("quick_events", "successive events that came too soon"),
+    Entry(
+        "unresolved_size",
+        "values up to this are noise; SUSPECTED: the last shortest part was not resolved",
+    ),
+    Entry("mark", "GuardMark"),
+    Entry("verdict", "GuardVerdict"),
+    Entry("condition", "Condition before the present pass of the cascade"),
+    Entry("noise", "values up to this lie on its bound at the present instant"),
+    Entry("armed", "for hosts that integrate: 1 where it has been negative since its last event"),
+)
+
+CONDITION = Record(
+    "condition",
+    "floats per event of the description: what is known of it across a new start",
+    Entry("condition", "Condition"),
+    Entry("noise", "values up to this lie on its bound"),
+)
+
 # parts of the work block, sizes over numbers of columns, states, guards, bodies, inputs, parameters, events of the description and events that are
 # logged; n: entries of y with the work of the loads; memory, locator, workspace: what the integrator, the locator and the largest structure need
 PARTS = (
@@ -44,28 +98,13 @@ PARTS = (
         "records UNIT_BODY; behind them parameters and inputs while the structure changes",
     ),
     Field("events", f"{EVENT.size}*logged", "log of events, records EVENT, a ring"),
-    Field("locator", "locator", "memory of the event locator"),
-    Field(
-        "fired", "guards", "1 where the guard has become true and its actions are to be carried out"
-    ),
-    Field("met", "guards", "1 where it became true at the present instant"),
-    Field("held", "guards", "whether its condition held before, +1 or -1"),
-    Field("noise", "guards", "values up to this lie on its bound, at the present instant"),
-    Field(
-        "armed",
-        "guards",
-        "for hosts that integrate: 1 where it has been negative since it happened last",
-    ),
+    Field("locator", "locator", "record LOCATOR, records GUARD_STATE, memory of the root finder"),
     Field(
         "noted",
         "4*guards",
-        "for hosts that integrate: marks, and directions of slip, from the step that is noted in the head on",
+        "for hosts that integrate: which guards are armed, and directions of slip, from the step that is noted in the head on",
     ),
-    Field(
-        "truth",
-        "2*events",
-        "per event: what is known of its condition across a new start (Truth), and its noise",
-    ),
+    Field("conditions", f"{CONDITION.size}*events", "records CONDITION per event"),
     Field("inputs", "inputs", "inputs as they were at the last evaluation of the integrator"),
     Field(
         "slopes",
@@ -203,19 +242,28 @@ UNIT_HEAD = Record(
     Entry("jumps", "successive looks that found the motion at a jump of its rates"),
 )
 
-RECORDS = (UNIT, STAGE, TRANSITION, LOCKED, UNIT_BODY, UNIT_HEAD, EVENT, *BLOCK_RECORDS)
+RECORDS = (
+    UNIT,
+    STAGE,
+    TRANSITION,
+    LOCKED,
+    UNIT_BODY,
+    UNIT_HEAD,
+    EVENT,
+    LOCATOR,
+    GUARD_STATE,
+    CONDITION,
+    *BLOCK_RECORDS,
+)
 ROWS = {
-    record.name: record for record in (STAGE, TRANSITION, LOCKED, UNIT_BODY, EVENT, *BLOCK_RECORDS)
+    record.name: record
+    for record in (STAGE, TRANSITION, LOCKED, UNIT_BODY, EVENT, GUARD_STATE, CONDITION, *BLOCK_RECORDS)
 }
 
 PENDING_EVENT, PENDING_REST = (
     1,
     2,
 )  # `pending`: an event is located but not carried out; the rest of an advance that stopped after an event
-# in `met`: judged at this instant and not so; located, of a contact that gives way; of one that was closed; 1: it has happened, 0: nothing
-NOT_YET, DUE, CLOSED = -1, 2, 3
-# in `truth`: the event happened at this very instant, a contact was judged anew where a structure begins; 1: its condition held, -1: not, 0: unknown
-TRUE_NOW, JUDGED = 2, 3
 KINDS = CODES  # integrators by name
 # option bits of unit_advance: return after the first event, the inputs keep the values they have reached; return before an event is carried out and
 # again after it, the same call once more goes on; this is a further part of one communication step, what actuators hold stays;

@@ -90,7 +90,7 @@ latch_at, probe_at, knot_at, arm_at, followed_at = (
 )
 modal_at, face_at = rows(R.MODAL), rows(R.FACE)
 table_at, instruction_at = rows(R.TABLE), rows(R.INSTRUCTION)
-unit_ints, unit_work = whole(U.UNIT), whole(U.UNIT_HEAD)
+unit_ints, unit_work, locator_view = whole(U.UNIT), whole(U.UNIT_HEAD), whole(U.LOCATOR)
 block_at, predictive_at, observer_at = rows(BLOCK), rows(PREDICTIVE), rows(OBSERVER)
 stage_at, transition_at, locked_at, unit_body_at, event_at = (
     rows(U.STAGE),
@@ -99,3 +99,4 @@ stage_at, transition_at, locked_at, unit_body_at, event_at = (
     rows(U.UNIT_BODY),
     rows(U.EVENT),
 )
+guard_state_at, condition_at = rows(U.GUARD_STATE), rows(U.CONDITION)

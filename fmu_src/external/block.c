@@ -161,13 +161,13 @@ void kinetree_block_guards(void *object, POSITION, double *z, size_t nz) {
     Block *b = (Block *)object;
     place(b, t, x, nx, uvr, u, nu, epoch, "guards");
     if (get_indicators(b->in, nz, z)) fail(b, "guards");
-    const double *guard = b->in->work + b->in->model.ints[U_AT_GUARDS], *armed = b->in->work + b->in->model.ints[U_AT_ARMED];
+    const double *guard = b->in->work + b->in->model.ints[U_AT_GUARDS];
     for (size_t k = 0; k < nz; k++)
-        if (armed[k] == 0) z[k] = guard[k] < -CLEARLY ? FLOOR - guard[k] : -FLOOR - fabs(guard[k]);
+        if (guard_state(b->in, (int64_t)k)[GUARD_ARMED] == 0) z[k] = guard[k] < -CLEARLY ? FLOOR - guard[k] : -FLOOR - fabs(guard[k]);
 }
 
 static int event_is_due(const Block *b) {
-    const double *guard = b->in->work + b->in->model.ints[U_AT_GUARDS], *armed = b->in->work + b->in->model.ints[U_AT_ARMED];
+    const double *guard = b->in->work + b->in->model.ints[U_AT_GUARDS];
     for (int64_t k = 0; k < b->in->model.header[P_GUARDS]; k++)
         if (armed[k] == 0 && guard[k] < -CLEARLY) return 0; /* the tool has come to arm it */
     return 1;

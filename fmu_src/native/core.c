@@ -150,26 +150,27 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
 
 enum { CLOSE_LOOPS = -1, ARMED = 1, LOCATE = 2, NOTE = 3, LOOK = 4, GO_ON = 5, LEAVE = 6 }; /* options of the engine's event */
 
-enum { REACHED = 5 }; /* among the marks of guards: come true by what the host has seen, other than a closed contact that gives way */
-
 /* Roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign. */
 static const double BAND = 1e-13;
 
 /* Hosts take a change of sign for one beyond a hysteresis only, up to 1e-4 of their tolerance: indicators are as far from zero on both sides. */
 static const double FLOOR = 1e-6;
 
+double *guard_state(const Instance *in, int64_t k) {
+    return in->work + in->model.ints[U_AT_LOCATOR] + LOCATOR_SIZE + k * GUARD_STATE_SIZE;
+}
+
 /* What has happened and is not clearly over stays what happened: armed again by roundings it would happen without end in hosts that look at signs. */
 static void disarm(Instance *in) {
     const double *guards = in->work + in->model.ints[U_AT_GUARDS];
-    double *armed = in->work + in->model.ints[U_AT_ARMED];
     for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
-        if (in->happened[k] && guards[k] >= -BAND) armed[k] = 0;
+        if (in->happened[k] && guards[k] >= -BAND) guard_state(in, k)[GUARD_ARMED] = 0;
 }
 
 static int happens(const Instance *in) {
-    const double *guards = in->work + in->model.ints[U_AT_GUARDS], *armed = in->work + in->model.ints[U_AT_ARMED];
+    const double *guards = in->work + in->model.ints[U_AT_GUARDS];
     for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
-        if (guards[k] >= 0 && armed[k] != 0) return 1;
+        if (guards[k] >= 0 && guard_state(in, k)[GUARD_ARMED] != 0) return 1;
     return 0;
 }
 
@@ -230,7 +231,7 @@ static const Variable *variable(Instance *in, uint32_t vr, Type type, int *level
 /* An event indicator: positive or negative as the guard is beyond roundings, which count for what it was before, and never near to zero. */
 static double indicator(const Instance *in, int64_t k) {
     double value = in->work[in->model.ints[U_AT_GUARDS] + k];
-    value += in->work[in->model.ints[U_AT_ARMED] + k] != 0 ? -BAND : BAND;
+    value += guard_state(in, k)[GUARD_ARMED] != 0 ? -BAND : BAND;
     return value < 0 ? value - FLOOR : value + FLOOR;
 }
 
@@ -392,8 +393,7 @@ int handle_event(Instance *in, int *changed) {
     double turned = in->work[V_TURNED], time = in->work[V_TIME];
     /* only what the host has located: what follows at the same instant comes true by itself, and margins of nothing but noise would take turns without end */
     int located = in->located && call(in, in->engine->event, LOCATE, time) == STATUS_EVENT;
-    double *fired = in->work + in->model.ints[U_AT_FIRED];
-    for (int64_t k = 0; !in->located && k < in->model.header[P_GUARDS]; k++) fired[k] = 0;
+    for (int64_t k = 0; !in->located && k < in->model.header[P_GUARDS]; k++) guard_state(in, k)[GUARD_MARK] = 0;
     in->located = 0;
     int failed = call(in, in->engine->corner, 0, time);
     if (failed) {
@@ -401,7 +401,8 @@ int handle_event(Instance *in, int *changed) {
         return engine_failure(in, failed, LEVEL_ERROR, "corner");
     }
     if (in->work[V_TURNED] != turned) { /* speeds may have jumped: what has come true is told anew */
-        for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++) fired[k] = fired[k] == REACHED ? 0 : fired[k];
+        for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
+            if (guard_state(in, k)[GUARD_MARK] == EVENT_FOUND) guard_state(in, k)[GUARD_MARK] = 0;
         in->stale |= STALE_VALUES;
         if ((level = settle_guards(in))) return level;
     }
@@ -409,7 +410,7 @@ int handle_event(Instance *in, int *changed) {
     closed |= in->work[V_TURNED] != turned;
     double before = in->work[V_EVENTS];
     for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
-        in->happened[k] = (in->work[in->model.ints[U_AT_GUARDS] + k] >= 0 && in->work[in->model.ints[U_AT_ARMED] + k] != 0) || fired[k] != 0;
+        in->happened[k] = (in->work[in->model.ints[U_AT_GUARDS] + k] >= 0 && guard_state(in, k)[GUARD_ARMED] != 0) || guard_state(in, k)[GUARD_MARK] != 0;
     int status = located || happens(in) ? call(in, in->engine->event, ARMED, time) : 0;
     if (status && status != STATUS_EVENT) {
         in->mode = FAILED;

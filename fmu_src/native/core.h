@@ -106,6 +106,8 @@ int set_reals(Instance *in, const uint32_t *vr, size_t n, const double *values);
 int get_integers(Instance *in, const uint32_t *vr, size_t n, int32_t *values);
 int get_strings(Instance *in, const uint32_t *vr, size_t n, const char **values);
 int get_group(Instance *in, int64_t at, int64_t count, size_t n, double *values);
+/* the record of guard k: GUARD_ARMED, GUARD_MARK, ... */
+double *guard_state(const Instance *in, int64_t k);
 int get_indicators(Instance *in, size_t n, double *values);
 int set_states(Instance *in, const double *x, size_t n);
 int set_time(Instance *in, double t);

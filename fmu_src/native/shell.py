@@ -17,7 +17,7 @@ from kinetree.fmu.native import matrix_steps
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS
-from kinetree.solvers.layout import Status
+from kinetree.solvers.layout import GuardMark, Status
 from kinetree.solvers.library.build import object_path, objects_for, silent
 from kinetree.solvers.library.c_compiler import LibraryError, compiler, cross_compiler, run
 from kinetree.solvers.library.platforms import PLATFORMS, Platform, levels_for, this_platform
@@ -57,6 +57,7 @@ def layout_header() -> str:
         U.UNIT.constants("U")
         | U.UNIT_HEAD.constants("V")
         | U.STAGE.constants("S")
+        | U.GUARD_STATE.constants("GUARD")
         | matrix_steps.layout()
     )
     shown |= {
@@ -69,6 +70,9 @@ def layout_header() -> str:
         "KINETREE_WORK_HEAD": REGISTERS,
         "U_SIZE": U.UNIT.size,
         "S_SIZE": U.STAGE.size,
+        "LOCATOR_SIZE": U.LOCATOR.size,
+        "GUARD_STATE_SIZE": U.GUARD_STATE.size,
+        "EVENT_FOUND": GuardMark.EVENT_FOUND.value,
         "H_OWN": HEADER.at("own"),
     }
     return "".join(f"#define {key} {value}\n" for key, value in shown.items())

@@ -34,7 +34,7 @@ CLOSE_LOOPS, ARMED, LOCATE, NOTE, LOOK, GO_ON, LEAVE = (
     5,
     6,
 )  # options of the engine's event
-REACHED = 5.0  # among the marks of guards: come true by what the host has seen, other than a closed contact that gives way
+EVENT_FOUND = 3.0  # among the marks of guards: the host has located it; not a closed contact that opens or slides
 BAND = 1e-13  # roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign
 FLOOR = 1e-6  # hosts take a change of sign for one beyond a hysteresis only: indicators are as far from zero on both sides
 STEP_OF_SLOPES = 6.0554544523933429e-06  # cube root of the machine's epsilon
@@ -76,6 +76,18 @@ class Exchange(Core):
         for k, number in enumerate(numbers):
             self.work[at + k] = number
 
+    def guard_entries(self, name):
+        """Return the view of one entry of the records of all guards: ARMED or MARK."""
+        first, size = self.model.ints[PLACES["AT_LOCATOR"]] + PLACES["LOCATOR"], PLACES["GUARD_STATE"]
+        first += PLACES[name]
+        return self.work[first : first + size * self.model.n_guards : size]
+
+    def put_guard_entries(self, name, numbers):
+        """Write one entry of the records of all guards."""
+        first, size = self.model.ints[PLACES["AT_LOCATOR"]] + PLACES["LOCATOR"], PLACES["GUARD_STATE"]
+        for k, number in enumerate(numbers):
+            self.work[first + PLACES[name] + size * k] = number
+
     def settle_guards(self):
         """Evaluate event indicators with loops and contacts closed."""
         self.settle()
@@ -116,7 +128,7 @@ class Exchange(Core):
         self.settle_guards()
         shown = []
         for value, mark in zip(
-            self.group("AT_GUARDS", self.model.n_guards), self.group_now("AT_ARMED", True)
+            self.group("AT_GUARDS", self.model.n_guards), self.guard_entries("ARMED")
         ):
             value += -BAND if mark != 0 else BAND
             shown.append(value - FLOOR if value < 0 else value + FLOOR)
@@ -177,13 +189,13 @@ class Exchange(Core):
         # only what the host has located: what follows at the same instant comes true by itself, and margins of noise alone would take turns for ever
         located = self.located and self.call("event", LOCATE, t) == LOCATED
         if not self.located:
-            self.put("AT_FIRED", [0.0] * self.model.n_guards)
+            self.put_guard_entries("MARK", [0.0] * self.model.n_guards)
         self.located = False
         self.carried_out(self.call("corner", 0, t), "corner")
         if work[V["TURNED"]] != turned:  # speeds may have jumped: what has come true is told anew
-            self.put(
-                "AT_FIRED",
-                [0.0 if mark == REACHED else mark for mark in self.group_now("AT_FIRED", True)],
+            self.put_guard_entries(
+                "MARK",
+                [0.0 if mark == EVENT_FOUND else mark for mark in self.guard_entries("MARK")],
             )
             self.stale |= STALE_VALUES
             self.settle_guards()
@@ -191,8 +203,8 @@ class Exchange(Core):
             "event", CLOSE_LOOPS, t
         )  # states may change in event mode anyway
         closed |= work[V["TURNED"]] != turned
-        before, fired = work[V["EVENTS"]], self.group_now("AT_FIRED", True)
-        guards, marks = self.group_now("AT_GUARDS", True), self.group_now("AT_ARMED", True)
+        before, fired = work[V["EVENTS"]], self.guard_entries("MARK")
+        guards, marks = self.group_now("AT_GUARDS", True), self.guard_entries("ARMED")
         armed = [value >= 0 and mark != 0 for value, mark in zip(guards, marks)]
         happened = [mine or mark != 0 for mine, mark in zip(armed, fired)]
         if located or any(armed):
@@ -204,9 +216,9 @@ class Exchange(Core):
             self.stale |= STALE_VALUES
         self.settle_guards()
         # what has happened and is not clearly over stays what happened: armed again by roundings it would happen for ever in hosts that look at signs
-        guards, marks = self.group_now("AT_GUARDS", True), self.group_now("AT_ARMED", True)
-        self.put(
-            "AT_ARMED",
+        guards, marks = self.group_now("AT_GUARDS", True), self.guard_entries("ARMED")
+        self.put_guard_entries(
+            "ARMED",
             [
                 0.0 if done and value >= -BAND else mark
                 for done, value, mark in zip(happened, guards, marks)

@@ -91,9 +91,13 @@ def script_text(identifier: str, version: int) -> tuple[str, str, str]:
         "BASE": U.UNIT.at("at_workspace"),
         "COUNT": U.UNIT.at("columns"),
         "HEAD": REGISTERS,
+        "LOCATOR": U.LOCATOR.size,
+        "GUARD_STATE": U.GUARD_STATE.size,
+        "ARMED": U.GUARD_STATE.at("armed"),
+        "MARK": U.GUARD_STATE.at("mark"),
         **{
             f"AT_{part}".upper(): U.UNIT.at(f"at_{part}")
-            for part in ("columns", "states", "rates", "guards", "armed", "fired")
+            for part in ("columns", "states", "rates", "guards", "locator")
         },
     }
     messages = {int(k): v for k, v in TEXTS.items()}

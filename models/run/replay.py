@@ -166,7 +166,7 @@ def begin_contacts(instance: Instance, values: np.ndarray) -> None:
     ws = instance.ws
     count = ws.c_mode.size
     ws.c_mode[:], ws.c_dir[:] = values[:count], values[count:]
-    ws.c_lam[:], ws.c_slip[:], ws.c_hold[:], ws.c_rub[:] = 0.0, 0.0, 1.0, 1.0
+    ws.c_lam[:], ws.c_slip[:], ws.c_hold[:], ws.c_friction[:] = 0.0, 0.0, 1.0, 1.0
 
 
 def kept_registers(c: Compiled) -> np.ndarray:

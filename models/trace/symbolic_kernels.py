@@ -106,6 +106,7 @@ class PlainKernels:
         views |= {
             "unit_ints": plain_block(unit_layout.UNIT),
             "unit_work": plain_block(unit_layout.UNIT_HEAD),
+            "locator_view": plain_block(unit_layout.LOCATOR),
         }
         replaced: dict[str, dict[str, Any]] = {
             "importlib": {"import_module": self.module},

@@ -11,14 +11,11 @@ once; with the last states as the first guess.
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.contact_jacobian import SLIDE
+from kinetree.solvers.contacts.contact_modes import DRIVEN, SLIPS, STICKS
 from kinetree.solvers.contacts.mode_equations import eliminate_rows, fill_equations
 from kinetree.solvers.contacts.responses import list_rows
 from kinetree.solvers.contacts.slip_directions import (
-    DRIVEN,
     NEGLIGIBLE_MOBILITY,
-    SLIPS,
-    STICKS,
     problem_scales,
     row_motion,
 )
@@ -62,7 +59,7 @@ def revise_modes(model, ws, count, motion, one):
         force = max(force, abs(ws.c_x[int(ws.c_at[i])]))
     found = 0
     for k in range(model.c_law.size):
-        if ws.c_take[k] == 1.0 and (found == 0 or not one):
+        if ws.c_included[k] == 1.0 and (found == 0 or not one):
             r = model.c_row[k]
             changed = False
             if ws.c_hold[k] == 1.0:
@@ -86,10 +83,10 @@ def revise_modes(model, ws, count, motion, one):
 @kernel
 def revise_friction(ws, k, r, count, n, force, motion):
     """Change the friction mode of one contact if the solution contradicts it."""
-    if ws.c_rub[k] == STICKS:
+    if ws.c_friction[k] == STICKS:
         size = math.hypot(ws.c_x[r + 1], ws.c_x[r + 2])
         if size > ws.c_mu[k] * ws.c_x[r] * (1.0 + CONTRADICTION) + CONTRADICTION * force:
-            ws.c_rub[k], ws.c_turned[k] = SLIPS, 0.0
+            ws.c_friction[k], ws.c_turned[k] = SLIPS, 0.0
             ws.c_slip[2 * k] = -ws.c_x[r + 1] / size
             ws.c_slip[2 * k + 1] = -ws.c_x[r + 2] / size
             return True
@@ -99,7 +96,7 @@ def revise_friction(ws, k, r, count, n, force, motion):
         return False
     x, y = -ws.c_x[r + 1] / size, -ws.c_x[r + 2] / size
     turned = abs(x - ws.c_slip[2 * k]) + abs(y - ws.c_slip[2 * k + 1]) > TURN_TOLERANCE
-    if ws.c_rub[k] == DRIVEN:
+    if ws.c_friction[k] == DRIVEN:
         return turned or ws.c_turned[k] == 1.0
     if (
         x * row_motion(ws, r + 1, count, n) + y * row_motion(ws, r + 2, count, n)
@@ -107,7 +104,7 @@ def revise_friction(ws, k, r, count, n, force, motion):
     ):
         ws.c_turned[k] += 1.0
         if ws.c_turned[k] > 1.0:  # it neither slips this way nor that
-            ws.c_rub[k] = STICKS
+            ws.c_friction[k] = STICKS
         ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = -x, -y
         return True
     ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = x, y
@@ -117,7 +114,7 @@ def revise_friction(ws, k, r, count, n, force, motion):
 @boundary("solve")
 def solve_contacts(model, ws):
     """Return ws.c_x of the rows listed from ws.c_g, ws.c_b and the first guess in ws.c_hold,
-    ws.c_rub and ws.c_slip; NO_CONTACT_FORCE, item the contact.
+    ws.c_friction and ws.c_slip; NO_CONTACT_FORCE, item the contact.
     """
     count = list_rows(model, ws)
     top, motion = problem_scales(ws, count, model.c_value.size)
@@ -160,7 +157,7 @@ def sweep(model, ws, count, top):
     n = model.c_value.size
     change, force, worst = 0.0, 0.0, 0
     for k in range(model.c_law.size):
-        if ws.c_take[k] == 1.0:
+        if ws.c_included[k] == 1.0:
             r = model.c_row[k]
             before = ws.c_x[r]
             g = ws.c_g[r * n + r]
@@ -188,9 +185,9 @@ def sweep_friction(ws, k, r, count, n, top):
         a = x - row_motion(ws, r + 1, count, n) / g if g > NEGLIGIBLE_MOBILITY * top else 0.0
         b = y - row_motion(ws, r + 2, count, n) / g if g > NEGLIGIBLE_MOBILITY * top else 0.0
         size = math.hypot(a, b)
-        ws.c_rub[k] = STICKS
+        ws.c_friction[k] = STICKS
         if size > limit:
-            ws.c_rub[k] = SLIPS
+            ws.c_friction[k] = SLIPS
             ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = -a / size, -b / size
             a, b = limit * a / size, limit * b / size
     ws.c_x[r + 1], ws.c_x[r + 2] = a, b
@@ -201,14 +198,8 @@ def sweep_friction(ws, k, r, count, n, top):
 def guess_modes(model, ws, still):
     """Set initial modes without forces: approaching contacts hold and stick, the others are open."""
     for k in range(model.c_law.size):
-        if ws.c_take[k] == 1.0:
+        if ws.c_included[k] == 1.0:
             ws.c_hold[k] = 1.0 if ws.c_b[model.c_row[k]] < -still else 0.0
-            ws.c_rub[k], ws.c_turned[k], ws.c_forced[k], ws.c_base[k] = STICKS, 0.0, 0.0, 0.0
+            ws.c_friction[k], ws.c_turned[k], ws.c_forced[k], ws.c_base[k] = STICKS, 0.0, 0.0, 0.0
             for r in range(model.c_row[k], model.c_row[k + 1]):
                 ws.c_x[r] = 0.0
-
-
-@kernel
-def slides(ws, k):
-    """Return whether contact k is sliding."""
-    return int(ws.c_mode[k]) == SLIDE

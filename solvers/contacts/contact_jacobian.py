@@ -8,17 +8,14 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add_to3, dot3, get3, scale
+from kinetree.solvers.contacts.contact_modes import is_closed, is_located
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.constraint_projection import reach
 from kinetree.solvers.loops.constraint_residuals import accelerations_along, arm_wrench
 from kinetree.solvers.views import arm_at
 
-OPEN, STICK, SLIDE = int(L.Contact.OPEN), int(L.Contact.STICK), int(L.Contact.SLIDE)
 RESTITUTION, FRICTION, REST_SPEED = 0, 1, 2  # of the three registers of a contact
 TOUCH_GAP = 1e-10  # m: gaps up to this are none
-# c_near, how a contact takes part in the present impact: its slip comes back from what it has left; it touches; is closed for a try, as it parts
-# slowly; has been located to touch; lies behind the touch of a host, where the bodies overlap
-LET_GO, NEAR, SLOW, FOUND, OVERRUN = 0.5, 1.0, 2.0, 3.0, 4.0
 LOCATED_GAP = 1e-3  # of the reach: as far closing loops may take a contact from the touch that has been located
 ACROSS_SHARE, CRAWL_SPEED = (
     1e-4,
@@ -34,21 +31,6 @@ def contact_number(model, ws, k, which):
 
 
 @kernel
-def is_closed(ws, k):
-    """Return whether contact k is closed."""
-    return ws.c_mode[k] > 0.5
-
-
-@kernel
-def any_closed(ws):
-    """Return whether any contact is closed."""
-    found = False
-    for k in range(ws.c_mode.size):
-        found = found or ws.c_mode[k] > 0.5
-    return found
-
-
-@kernel
 def gap_of(model, ws, k):
     """Return the distance along the normal; needs the state program."""
     return ws.val[model.c_value[model.c_row[k]]]
@@ -61,17 +43,8 @@ def takes_part_in_impact(model, ws, k):
     return (
         is_closed(ws, k)
         or gap <= TOUCH_GAP
-        or (ws.c_near[k] >= FOUND and gap <= LOCATED_GAP * reach(model, ws))
+        or (is_located(ws, k) and gap <= LOCATED_GAP * reach(model, ws))
     )
-
-
-@kernel
-def any_overrun(ws):
-    """Return whether a host has stepped over a touch."""
-    found = False
-    for k in range(ws.c_mode.size):
-        found = found or ws.c_near[k] == OVERRUN
-    return found
 
 
 @kernel

@@ -9,19 +9,25 @@ their force). Coulomb's law with rigid bodies has no solution, or several, where
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, slides, solve_contacts
+from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, solve_contacts
 from kinetree.solvers.contacts.contact_jacobian import (
     FRICTION,
-    OPEN,
     REST_SPEED,
-    SLIDE,
-    STICK,
     contact_number,
     gap_of,
-    is_closed,
     row_acceleration,
     row_velocity,
     set_unit_direction,
+)
+from kinetree.solvers.contacts.contact_modes import (
+    OPEN,
+    SLIDE,
+    SLIPS,
+    STICKS,
+    has_part,
+    is_closed,
+    slides,
+    sticks,
 )
 from kinetree.solvers.contacts.responses import (
     apply_contact_forces,
@@ -33,8 +39,6 @@ from kinetree.solvers.contacts.responses import (
 from kinetree.solvers.contacts.slip_directions import (
     FADED_SHARE,
     MARGIN_SAFETY,
-    SLIPS,
-    STICKS,
     problem_scales,
     restrict_sliding_contacts,
     row_motion,
@@ -60,8 +64,8 @@ NORMAL_FORCE, FRICTION_FORCE, IMPULSE = 0, 1, 2
 def include_closed(model, ws):
     """Return include the closed contacts with their friction; return the number of rows."""
     for k in range(model.c_law.size):
-        ws.c_take[k] = 1.0 if is_closed(ws, k) else 0.0
-        if ws.c_take[k] == 1.0:
+        ws.c_included[k] = 1.0 if is_closed(ws, k) else 0.0
+        if ws.c_included[k] == 1.0:
             ws.c_mu[k] = (
                 contact_number(model, ws, k, FRICTION)
                 if model.c_row[k + 1] - model.c_row[k] == 3
@@ -70,12 +74,12 @@ def include_closed(model, ws):
             ws.c_base[k], ws.c_turned[k] = 0.0, 0.0
             ws.c_forced[k] = 1.0 if slides(ws, k) else 0.0
             if slides(ws, k):
-                ws.c_rub[k] = SLIPS
+                ws.c_friction[k] = SLIPS
                 set_slip_direction(model, ws, k)
             elif (
                 not abs(ws.c_slip[2 * k]) + abs(ws.c_slip[2 * k + 1]) <= 2.0
             ):  # a step that was tried too far has left no direction
-                ws.c_rub[k] = STICKS
+                ws.c_friction[k] = STICKS
     return list_rows(model, ws)
 
 
@@ -147,7 +151,7 @@ def check_resistance(model, ws):
     """NO_CONTACT_FORCE where friction would drive a sliding contact into the surface."""
     n = model.c_value.size
     for k in range(model.c_law.size):
-        if ws.c_take[k] == 1.0 and ws.c_forced[k] == 1.0 and ws.c_mu[k] > 0.0:
+        if ws.c_included[k] == 1.0 and ws.c_forced[k] == 1.0 and ws.c_mu[k] > 0.0:
             r = model.c_row[k]
             own = ws.c_g[r * n + r]
             drawn = (
@@ -173,7 +177,7 @@ def add_baumgarte_terms(model, ws):
         fastest = max(fastest, spin * spin + bend)
     pull = BAUMGARTE_RATE * math.sqrt(fastest)
     for k in range(model.c_law.size):
-        if ws.c_take[k] == 1.0:
+        if ws.c_included[k] == 1.0:
             r = model.c_row[k]
             ws.c_pull[r] = 2.0 * pull * row_velocity(model, ws, r) + pull * pull * gap_of(
                 model, ws, k
@@ -191,7 +195,7 @@ def measure_margins(model, ws, count):
     n = model.c_value.size
     _, motion = problem_scales(ws, count, n)
     for k in range(model.c_law.size):
-        if ws.c_take[k] == 1.0:
+        if ws.c_included[k] == 1.0:
             r = model.c_row[k]
             x = ws.c_x[r]
             ws.c_margin[2 * k] = (
@@ -199,12 +203,12 @@ def measure_margins(model, ws, count):
             )
             ws.c_margin[2 * k + 1] = -1.0
             if model.c_row[k + 1] - r == 3 and not slides(ws, k) and x > 0.0:
-                if ws.c_rub[k] == STICKS:
+                if ws.c_friction[k] == STICKS:
                     g = ws.c_g[(r + 1) * n + r + 1] + ws.c_g[(r + 2) * n + r + 2]
                     ws.c_margin[2 * k + 1] = (
                         math.hypot(ws.c_x[r + 1], ws.c_x[r + 2]) - ws.c_mu[k] * x
                     ) * g - MARGIN_SAFETY * motion
-                    slip = unresisted_slip(ws, k, r, count, n) if ws.c_ways[k] < 2.0 else 0.0
+                    slip = unresisted_slip(ws, k, r, count, n) if ws.c_free_count[k] < 2.0 else 0.0
                     if (
                         slip > FADED_SHARE * MARGIN_SAFETY * motion
                         and slip - MARGIN_SAFETY * motion > ws.c_margin[2 * k + 1]
@@ -292,7 +296,7 @@ def change_modes(model, ws):
             ws.c_mode[k] = OPEN
             some = True
         elif (
-            int(ws.c_mode[k]) == STICK
+            sticks(ws, k)
             and ws.c_margin[2 * k + 1] > 0.0
             and model.c_row[k + 1] - model.c_row[k] == 3
         ):
@@ -313,7 +317,7 @@ def monitored_margin(model, ws, register):
             found = 2 * k
         elif (
             model.c_row[k + 1] - model.c_row[k] == 3
-            and int(ws.c_mode[k]) == STICK
+            and sticks(ws, k)
             and model.c_guard[2 * k + 1] == register
         ):
             found = 2 * k + 1
@@ -324,7 +328,7 @@ def monitored_margin(model, ws, register):
 def monitors_resting_contact(model, ws, register):
     """Return whether a guard monitors a margin of a contact that does not slide."""
     which = monitored_margin(model, ws, register)
-    return which >= 0 and int(ws.c_mode[which // 2]) == STICK
+    return which >= 0 and sticks(ws, which // 2)
 
 
 @kernel
@@ -334,7 +338,7 @@ def monitors_slow_separation(model, ws, register):
     """
     found = False
     for k in range(model.c_law.size):
-        if model.c_guard[2 * k] == register and not is_closed(ws, k) and ws.c_near[k] > 0.0:
+        if model.c_guard[2 * k] == register and not is_closed(ws, k) and has_part(ws, k):
             found = ws.c_rate[model.c_row[k]] <= contact_number(model, ws, k, REST_SPEED)
     return found
 
@@ -362,5 +366,5 @@ def release_contact(model, ws, which, noise):
 def close_contact(ws, k, mode):
     """Close a contact, assuming that it holds and sticks."""
     if not is_closed(ws, k):
-        ws.c_hold[k], ws.c_rub[k] = 1.0, STICKS
+        ws.c_hold[k], ws.c_friction[k] = 1.0, STICKS
     ws.c_mode[k] = mode

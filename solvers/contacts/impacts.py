@@ -14,17 +14,21 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import guess_modes, solve_contacts
 from kinetree.solvers.contacts.contact_jacobian import (
     FRICTION,
-    NEAR,
-    OPEN,
     REST_SPEED,
     RESTITUTION,
-    SLIDE,
-    SLOW,
-    STICK,
     contact_number,
     row_velocity,
     set_unit_direction,
     takes_part_in_impact,
+)
+from kinetree.solvers.contacts.contact_modes import (
+    CLOSED_ON_TRIAL,
+    NOT_INVOLVED,
+    OPEN,
+    SLIDE,
+    STICK,
+    TOUCHING,
+    slides,
 )
 from kinetree.solvers.contacts.forces import IMPULSE, OUTPUTS_PER_CONTACT, close_contact
 from kinetree.solvers.contacts.responses import (
@@ -54,8 +58,8 @@ MAX_ENERGETIC_TRIALS, ENERGETIC_TOLERANCE = (
 def include_touching(model, ws):
     """Include the contacts that are closed or touch; return the number of rows."""
     for k in range(model.c_law.size):
-        ws.c_take[k] = 1.0 if takes_part_in_impact(model, ws, k) else 0.0
-        ws.c_near[k] = ws.c_take[k]
+        ws.c_included[k] = 1.0 if takes_part_in_impact(model, ws, k) else 0.0
+        ws.c_impact[k] = TOUCHING if ws.c_included[k] == 1.0 else NOT_INVOLVED
         ws.c_mu[k] = (
             contact_number(model, ws, k, FRICTION)
             if model.c_row[k + 1] - model.c_row[k] == 3
@@ -109,7 +113,7 @@ def apply_impulses(model, ws, t):
 def include_all_touching(model, ws):
     """Return include all touching contacts again; return the number of rows."""
     for k in range(model.c_law.size):
-        ws.c_take[k] = ws.c_near[k]
+        ws.c_included[k] = 1.0 if ws.c_impact[k] == TOUCHING else 0.0
     return list_rows(model, ws)
 
 
@@ -119,13 +123,13 @@ def solve_sequentially(model, ws):
     for _ in range(MAX_BLOWS):
         fastest, found = 0.0, -1
         for k in range(model.c_law.size):
-            approach = -ws.c_rate[model.c_row[k]] if ws.c_near[k] == NEAR else 0.0
+            approach = -ws.c_rate[model.c_row[k]] if ws.c_impact[k] == TOUCHING else 0.0
             if approach > fastest and approach > contact_number(model, ws, k, REST_SPEED):
                 fastest, found = approach, k
         if found < 0:
             break
         for k in range(model.c_law.size):
-            ws.c_take[k] = 1.0 if k == found else 0.0
+            ws.c_included[k] = 1.0 if k == found else 0.0
         status = solve_simultaneously(model, ws)
         if status != 0:
             return status
@@ -146,7 +150,7 @@ def solve_simultaneously(model, ws):
     count = list_rows(model, ws)
     bounces, phases = False, False
     for k in range(model.c_law.size):
-        ws.c_bounce[k] = effective_restitution(model, ws, k) if ws.c_take[k] == 1.0 else 0.0
+        ws.c_bounce[k] = effective_restitution(model, ws, k) if ws.c_included[k] == 1.0 else 0.0
         bounces = bounces or ws.c_bounce[k] > 0.0
         phases = phases or (ws.c_bounce[k] > 0.0 and model.c_law[k] != NEWTON)
     for i in range(count):
@@ -172,7 +176,7 @@ def solve_simultaneously(model, ws):
 def add_newton_rebound(model, ws):
     """w⁺ + e w⁻ in the place of w⁺, for contacts by Newton's hypothesis."""
     for k in range(model.c_law.size):
-        if ws.c_take[k] == 1.0 and model.c_law[k] == NEWTON:
+        if ws.c_included[k] == 1.0 and model.c_law[k] == NEWTON:
             r = model.c_row[k]
             ws.c_b[r] += ws.c_bounce[k] * ws.c_rate[r]
 
@@ -201,7 +205,7 @@ def solve_expansion(model, ws, count):
     for _ in range(MAX_ENERGETIC_TRIALS):
         guess_modes(model, ws, STILL_SPEED * speed_scale(ws))
         for k in range(model.c_law.size):
-            if ws.c_take[k] == 1.0 and model.c_law[k] != NEWTON:
+            if ws.c_included[k] == 1.0 and model.c_law[k] != NEWTON:
                 ws.c_base[k] = ws.c_share[k] * ws.c_plastic[model.c_row[k]]
         status = solve_contacts(model, ws)
         if status != 0 or match_energetic_work(model, ws, count):
@@ -220,7 +224,7 @@ def match_energetic_work(model, ws, count):
     for k in range(model.c_law.size):
         r = model.c_row[k]
         if (
-            ws.c_take[k] == 1.0
+            ws.c_included[k] == 1.0
             and model.c_law[k] == ENERGETIC
             and ws.c_bounce[k] > 0.0
             and ws.c_plastic[r] > 0.0
@@ -264,7 +268,7 @@ def accumulate_impulses(model, ws, count):
     """Add the impulses to the total and change the rates of all that touch."""
     n = model.c_value.size
     for k in range(model.c_law.size):
-        if ws.c_near[k] == NEAR:
+        if ws.c_impact[k] == TOUCHING:
             for r in range(model.c_row[k], model.c_row[k + 1]):
                 for j in range(count):
                     s = int(ws.c_at[j])
@@ -280,11 +284,11 @@ def set_modes_after_impact(model, ws):
     still = STILL_SPEED * speed_scale(ws)
     for k in range(model.c_law.size):
         r = model.c_row[k]
-        if ws.c_near[k] != NEAR:
+        if ws.c_impact[k] != TOUCHING:
             continue
         if ws.c_total[r] > 0.0:
             ws.c_out[OUTPUTS_PER_CONTACT * k + IMPULSE] = ws.c_total[r]
-        ws.c_near[k] = SLOW if ws.c_rate[r] > still else NEAR
+        ws.c_impact[k] = CLOSED_ON_TRIAL if ws.c_rate[r] > still else TOUCHING
         if ws.c_rate[r] > max(still, contact_number(model, ws, k, REST_SPEED)):
             ws.c_mode[k] = OPEN
         elif model.c_row[k + 1] - r == 1:
@@ -308,7 +312,7 @@ def set_slip_after_impact(model, ws, k, still):
     along = x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1]
     driven = ws.c_drift[2 * k] != 0.0 or ws.c_drift[2 * k + 1] != 0.0
     turned = (
-        int(ws.c_mode[k]) == SLIDE
+        slides(ws, k)
         and not driven
         and along <= still
         and slip <= contact_number(model, ws, k, REST_SPEED)

@@ -7,19 +7,16 @@ again. So the next touch changes a sign however short the flight, and a contact 
 
 import math
 
-from kinetree.solvers.contacts.complementarity import slides
 from kinetree.solvers.contacts.contact_jacobian import (
-    FOUND,
     OVERLAP_TOLERANCE,
-    OVERRUN,
     REST_SPEED,
     contact_number,
     gap_of,
-    is_closed,
     row_acceleration,
     row_velocity,
     set_unit_direction,
 )
+from kinetree.solvers.contacts.contact_modes import LOCATED, OVERRUN, is_closed, slides
 from kinetree.solvers.contacts.forces import slip_speed
 from kinetree.solvers.contacts.slip_directions import MARGIN_SAFETY
 from kinetree.solvers.kernel import kernel
@@ -75,7 +72,7 @@ def rewind_to_touch(model, ws, k):
     """Prepare an overrun contact for impact with its speed at first touch, √(v² - 2 a g)."""
     r = model.c_row[k]
     v, a = row_velocity(model, ws, r), row_acceleration(model, ws, r)
-    ws.c_near[k], ws.c_share[k] = (
+    ws.c_impact[k], ws.c_share[k] = (
         OVERRUN,
         -math.sqrt(max(0.0, v * v - 2.0 * a * gap_of(model, ws, k))),
     )
@@ -89,7 +86,7 @@ def prepare_located_contact(model, ws, register):
     """
     for k in range(model.c_law.size):
         if model.c_guard[2 * k] == register and not is_closed(ws, k):
-            ws.c_near[k] = FOUND
+            ws.c_impact[k] = LOCATED
         elif (
             model.c_row[k + 1] - model.c_row[k] == 3
             and model.c_guard[2 * k + 1] == register
@@ -108,7 +105,7 @@ def prepare_contact_located_by_host(model, ws, register):
     for k in range(model.c_law.size):
         if (
             model.c_guard[2 * k] == register
-            and ws.c_near[k] == FOUND
+            and ws.c_impact[k] == LOCATED
             and not is_closed(ws, k)
             and gap_of(model, ws, k) < -SEPARATED_GAP
         ):

@@ -3,20 +3,23 @@
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.complementarity import slides
 from kinetree.solvers.contacts.contact_jacobian import (
-    FOUND,
-    LET_GO,
-    NEAR,
-    OPEN,
     OVERLAP_TOLERANCE,
-    SLIDE,
-    SLOW,
-    STICK,
     gap_of,
-    is_closed,
     row_velocity,
     set_unit_direction,
+)
+from kinetree.solvers.contacts.contact_modes import (
+    CLOSED_ON_TRIAL,
+    NOT_INVOLVED,
+    OPEN,
+    SLIDE,
+    SLIP_KEPT,
+    has_part,
+    is_closed,
+    is_located,
+    slides,
+    sticks,
 )
 from kinetree.solvers.contacts.forces import change_modes, close_contact
 from kinetree.solvers.contacts.impacts import STILL_SPEED, apply_impulses, slip_after_impact
@@ -48,8 +51,8 @@ def sticks_on_trial(model, ws, k):
     """Return whether a contact sticks tentatively: its slip has reversed and is slow."""
     r = model.c_row[k]
     return (
-        int(ws.c_mode[k]) == STICK
-        and ws.c_near[k] > 0.0
+        sticks(ws, k)
+        and has_part(ws, k)
         and model.c_row[k + 1] - r == 3
         and slip_after_impact(ws, r) > STILL_SPEED * speed_scale(ws)
     )
@@ -61,7 +64,9 @@ def any_on_trial(model, ws):
     found = False
     for k in range(ws.c_mode.size):
         found = (
-            found or (ws.c_near[k] == SLOW and is_closed(ws, k)) or sticks_on_trial(model, ws, k)
+            found
+            or (ws.c_impact[k] == CLOSED_ON_TRIAL and is_closed(ws, k))
+            or sticks_on_trial(model, ws, k)
         )
     return found
 
@@ -75,11 +80,11 @@ def end_trials(model, ws):
     """
     for k in range(model.c_law.size):
         r = model.c_row[k]
-        if ws.c_near[k] == SLOW and is_closed(ws, k) and not ws.c_lam[r] > 0.0:
+        if ws.c_impact[k] == CLOSED_ON_TRIAL and is_closed(ws, k) and not ws.c_lam[r] > 0.0:
             ws.c_mode[k] = OPEN
         elif sticks_on_trial(model, ws, k) and ws.c_margin[2 * k + 1] > 0.0:
             close_contact(ws, k, SLIDE)
-            ws.c_near[k] = LET_GO
+            ws.c_impact[k] = SLIP_KEPT
             slip = slip_after_impact(ws, r)
             set_unit_direction(
                 ws.c_dir,
@@ -105,13 +110,19 @@ def apply_impacts(model, ws, t):
 
 
 @kernel
+def starts_slip(ws, k):
+    """Return whether contact k slides after the present impact with a slip of its own."""
+    return slides(ws, k) and has_part(ws, k) and ws.c_impact[k] != SLIP_KEPT
+
+
+@kernel
 def restart_slip_directions(model, ws):
     """Restart slip directions where closing slowly separating contacts has reversed them."""
     still = STILL_SPEED * speed_scale(ws)
     for k in range(ws.c_mode.size):
         r = model.c_row[k]
         ws.c_along[k] = 0.0
-        if ws.c_near[k] >= NEAR and slides(ws, k) and model.c_row[k + 1] - r == 3:
+        if starts_slip(ws, k) and model.c_row[k + 1] - r == 3:
             x, y = row_velocity(model, ws, r + 1), row_velocity(model, ws, r + 2)
             if math.hypot(x, y) > still:
                 set_unit_direction(ws.c_dir, k, x, y)
@@ -121,7 +132,7 @@ def restart_slip_directions(model, ws):
 def report_driven_together(model, ws):
     """Return DRIVEN_TOGETHER, with the contact in head.item, if bodies keep approaching."""
     for k in range(ws.c_mode.size):
-        if ws.c_near[k] > 0.0 and is_driven_together(model, ws, k):
+        if has_part(ws, k) and is_driven_together(model, ws, k):
             ws.head.item = k
             return DRIVEN_TOGETHER
     return 0
@@ -143,7 +154,7 @@ def settle_modes(model, ws, t):
 def report_overlap(model, ws):
     """Return PENETRATES, with the contact as item, where bodies overlap that no host has driven there; else 0."""
     for k in range(ws.c_mode.size):
-        if gap_of(model, ws, k) < -OVERLAP_TOLERANCE and ws.c_near[k] < FOUND:
+        if gap_of(model, ws, k) < -OVERLAP_TOLERANCE and not is_located(ws, k):
             ws.head.item = k
             return PENETRATES
     return 0
@@ -164,7 +175,7 @@ def initialise_contacts(model, ws, t):
     """Find the contacts at the start of a motion and apply impacts; PENETRATES if bodies overlap."""
     for k in range(ws.c_mode.size):
         ws.c_mode[k] = OPEN
-        ws.c_near[k] = 0.0
+        ws.c_impact[k] = NOT_INVOLVED
     status = place_loops(model, ws, t)
     if status == 0:
         status = report_overlap(model, ws)

@@ -6,11 +6,9 @@ to slip alone (`ways`), unless a given motion drives the contact across them: th
 
 import math
 
+from kinetree.solvers.contacts.contact_modes import DRIVEN, SLIPS, STICKS
 from kinetree.solvers.contacts.slip_directions import (
-    DRIVEN,
     NEGLIGIBLE_MOBILITY,
-    SLIPS,
-    STICKS,
     align_slip,
     mobility_along,
     prescribed_cross_speed,
@@ -44,7 +42,7 @@ def fill_equations(model, ws, count, top):
     for c in range(count * width):
         ws.c_h[c] = 0.0
     for k in range(model.c_law.size):
-        if ws.c_take[k] != 1.0:
+        if ws.c_included[k] != 1.0:
             continue
         i = int(ws.c_begin[k])
         if ws.c_hold[k] == 1.0:
@@ -62,11 +60,11 @@ def fill_equations(model, ws, count, top):
             else:
                 ways, x, y = present_slip_directions(model, ws, k, n, top)
                 across = prescribed_cross_speed(ws, k, ways, x, y)
-                if across == 0.0 and ws.c_rub[k] == DRIVEN:
-                    ws.c_rub[k] = SLIPS
+                if across == 0.0 and ws.c_friction[k] == DRIVEN:
+                    ws.c_friction[k] = SLIPS
                 if across != 0.0:
                     fill_driven(ws, k, i, count, n, ways, x, y, across)
-                elif ways == 2 and ws.c_rub[k] == STICKS:
+                elif ways == 2 and ws.c_friction[k] == STICKS:
                     fill_row(ws, i + 1, count, n, top)
                     fill_row(ws, i + 2, count, n, top)
                 elif ways == 2:
@@ -82,9 +80,9 @@ def fill_along(ws, k, i, count, n, ways, x, y):
     first, second = (i + 1) * width, (i + 2) * width
     ws.c_h[second + i + 1], ws.c_h[second + i + 2] = -y, x
     if ways == 0:
-        ws.c_rub[k] = STICKS
+        ws.c_friction[k] = STICKS
         ws.c_h[first + i + 1], ws.c_h[second + i + 2] = 1.0, 1.0
-    elif ws.c_rub[k] == STICKS:
+    elif ws.c_friction[k] == STICKS:
         g = mobility_along(ws, r, n, x, y)
         for j in range(count):
             s = int(ws.c_at[j])
@@ -118,11 +116,11 @@ def fill_driven(ws, k, i, count, n, ways, x, y, across):
         x, y = ws.c_drift[2 * k + 1] / p, -ws.c_drift[2 * k] / p
     e, f = (-y, x) if across > 0.0 or not moves else (y, -x)
     c, slip = x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1], 0.0
-    if ws.c_rub[k] == DRIVEN and moves:
+    if ws.c_friction[k] == DRIVEN and moves:
         slip = x * row_motion(ws, r, count, n) + y * row_motion(ws, r + 1, count, n)
         slip = 0.0 if slip * c < -NEGLIGIBLE_MOBILITY * abs(slip) else slip
     c, d = slip / math.hypot(slip, p), p / math.hypot(slip, p)
-    ws.c_rub[k], ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = DRIVEN, c * x + d * e, c * y + d * f
+    ws.c_friction[k], ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = DRIVEN, c * x + d * e, c * y + d * f
     ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = (
         ws.c_slip[2 * k],
         ws.c_slip[2 * k + 1],

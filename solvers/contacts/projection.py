@@ -1,16 +1,19 @@
 """Projection of gaps and velocities of closed contacts, together with loops."""
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.complementarity import guess_modes, slides, solve_modes
+from kinetree.solvers.contacts.complementarity import guess_modes, solve_modes
 from kinetree.solvers.contacts.contact_jacobian import (
     CRAWL_SPEED,
     OVERLAP_TOLERANCE,
+    gap_of,
+    row_velocity,
+)
+from kinetree.solvers.contacts.contact_modes import (
     OVERRUN,
     any_closed,
     any_overrun,
-    gap_of,
     is_closed,
-    row_velocity,
+    slides,
 )
 from kinetree.solvers.contacts.forces import store_slip_directions
 from kinetree.solvers.contacts.impacts import factor_at_position
@@ -36,10 +39,10 @@ def collect_gaps(model, ws):
     """Write the gaps of closed and overrun contacts as residuals; return the largest."""
     worst = 0.0
     for k in range(model.c_law.size):
-        ws.c_take[k] = 1.0 if is_closed(ws, k) or ws.c_near[k] == OVERRUN else 0.0
+        ws.c_included[k] = 1.0 if is_closed(ws, k) or ws.c_impact[k] == OVERRUN else 0.0
         ws.c_mu[k] = 0.0
         ws.c_b[model.c_row[k]] = gap_of(model, ws, k)
-        if ws.c_take[k] == 1.0:
+        if ws.c_included[k] == 1.0:
             worst = max(worst, abs(ws.c_b[model.c_row[k]]))
     return worst
 
@@ -49,13 +52,13 @@ def collect_velocities(model, ws):
     """Write the velocities that closed contacts must not have as residuals; return the largest."""
     worst = 0.0
     for k in range(model.c_law.size):
-        ws.c_take[k] = 1.0 if is_closed(ws, k) else 0.0
-        if ws.c_near[k] == OVERRUN and not is_closed(ws, k):
+        ws.c_included[k] = 1.0 if is_closed(ws, k) else 0.0
+        if ws.c_impact[k] == OVERRUN and not is_closed(ws, k):
             r = model.c_row[k]
-            ws.c_take[k], ws.c_mu[k] = 1.0, 0.0
+            ws.c_included[k], ws.c_mu[k] = 1.0, 0.0
             ws.c_b[r] = row_velocity(model, ws, r) - ws.c_share[k]
             worst = max(worst, abs(ws.c_b[r]))
-        elif ws.c_take[k] == 1.0:
+        elif ws.c_included[k] == 1.0:
             first = model.c_row[k]
             ws.c_mu[k] = 0.0 if slides(ws, k) else 1.0
             for r in range(first, model.c_row[k + 1] if ws.c_mu[k] == 1.0 else first + 1):

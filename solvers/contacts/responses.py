@@ -28,7 +28,7 @@ def list_rows(model, ws):
     count = 0
     for k in range(model.c_law.size):
         ws.c_begin[k] = count
-        if ws.c_take[k] == 1.0:
+        if ws.c_included[k] == 1.0:
             for r in range(model.c_row[k], model.c_row[k + 1]):
                 ws.c_at[count] = r
                 count += 1

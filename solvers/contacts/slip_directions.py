@@ -6,9 +6,9 @@ Across its ways nothing tends to slip, and friction there would say again what t
 import math
 
 from kinetree.solvers.contacts.contact_jacobian import ACROSS_SHARE, CRAWL_SPEED, row_velocity
+from kinetree.solvers.contacts.contact_modes import DRIVEN, STICKS
 from kinetree.solvers.kernel import kernel
 
-STICKS, SLIPS, DRIVEN = 1.0, 2.0, 3.0  # ws.c_rub
 NEGLIGIBLE_MOBILITY = 1e-13  # relative to the largest diagonal: such a row moves nothing
 ASIDE_SHARE = 0.1  # part across the way of the direction kept: more is no error
 MARGIN_SAFETY = 1e-9  # relative to the largest acceleration: less than this neither opens a contact nor lets it slide
@@ -89,9 +89,9 @@ def find_slip_directions(model, ws, count):
     n = model.c_value.size
     top, _ = problem_scales(ws, count, n)
     for k in range(model.c_law.size):
-        if ws.c_take[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3:
+        if ws.c_included[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3:
             ways, x, y = free_slip_directions(ws, model.c_row[k], n, top, True)
-            ws.c_ways[k], ws.c_way[2 * k], ws.c_way[2 * k + 1] = ways, x, y
+            ws.c_free_count[k], ws.c_free_slip[2 * k], ws.c_free_slip[2 * k + 1] = ways, x, y
             ws.c_drift[2 * k], ws.c_drift[2 * k + 1] = 0.0, 0.0
 
 
@@ -101,7 +101,11 @@ def find_drifts(model, ws, count):
     n = model.c_value.size
     _, motion = problem_scales(ws, count, n)
     for k in range(model.c_law.size):
-        if ws.c_take[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3 and ws.c_ways[k] < 2.0:
+        if (
+            ws.c_included[k] == 1.0
+            and model.c_row[k + 1] - model.c_row[k] == 3
+            and ws.c_free_count[k] < 2.0
+        ):
             find_drift(
                 ws,
                 k,
@@ -120,8 +124,8 @@ def find_drift(ws, k, r, n, closing, least):
         ws.c_b[r + 1] - ws.c_g[(r + 1) * n + r] * along,
         ws.c_b[r + 2] - ws.c_g[(r + 2) * n + r] * along,
     )
-    passing = u * ws.c_way[2 * k] + v * ws.c_way[2 * k + 1]
-    u, v = u - passing * ws.c_way[2 * k], v - passing * ws.c_way[2 * k + 1]
+    passing = u * ws.c_free_slip[2 * k] + v * ws.c_free_slip[2 * k + 1]
+    u, v = u - passing * ws.c_free_slip[2 * k], v - passing * ws.c_free_slip[2 * k + 1]
     counts = math.hypot(u, v) > least
     ws.c_drift[2 * k], ws.c_drift[2 * k + 1] = (u, v) if counts else (0.0, 0.0)
 
@@ -130,7 +134,7 @@ def find_drift(ws, k, r, n, closing, least):
 def present_slip_directions(model, ws, k, n, top):
     """Return the free slip directions of contact k for its present mode."""
     if ws.c_hold[k] == 1.0:
-        return int(ws.c_ways[k]), ws.c_way[2 * k], ws.c_way[2 * k + 1]
+        return int(ws.c_free_count[k]), ws.c_free_slip[2 * k], ws.c_free_slip[2 * k + 1]
     return free_slip_directions(ws, model.c_row[k], n, top, False)
 
 
@@ -160,18 +164,18 @@ def restrict_sliding_contacts(model, ws, count):
     _, motion = problem_scales(ws, count, n)
     for k in range(model.c_law.size):
         if (
-            ws.c_take[k] == 1.0
+            ws.c_included[k] == 1.0
             and ws.c_forced[k] == 1.0
             and model.c_row[k + 1] - model.c_row[k] == 3
-            and ws.c_ways[k] == 1.0
+            and ws.c_free_count[k] == 1.0
         ):
-            r, x, y = model.c_row[k], ws.c_way[2 * k], ws.c_way[2 * k + 1]
+            r, x, y = model.c_row[k], ws.c_free_slip[2 * k], ws.c_free_slip[2 * k + 1]
             u, v = row_velocity(model, ws, r + 1), row_velocity(model, ws, r + 2)
             if abs(x * ws.c_dir[2 * k + 1] - y * ws.c_dir[2 * k]) > ASIDE_SHARE:
                 if math.hypot(u, v) <= CRAWL_SPEED:
                     find_drift(ws, k, r, n, ws.c_b[r] - ws.c_pull[r], ACROSS_SHARE * motion)
                     ws.c_forced[k] = 0.0
-                    ws.c_rub[k] = (
+                    ws.c_friction[k] = (
                         DRIVEN
                         if ws.c_drift[2 * k] != 0.0 or ws.c_drift[2 * k + 1] != 0.0
                         else STICKS
@@ -189,8 +193,8 @@ def unresisted_slip(ws, k, r, count, n):
     along = (row_motion(ws, r, count, n) - ws.c_pull[r]) / ws.c_g[r * n + r]
     x = row_motion(ws, r + 1, count, n) - ws.c_pull[r + 1] - ws.c_g[(r + 1) * n + r] * along
     y = row_motion(ws, r + 2, count, n) - ws.c_pull[r + 2] - ws.c_g[(r + 2) * n + r] * along
-    if ws.c_ways[k] == 1.0:
-        a, b = ws.c_way[2 * k], ws.c_way[2 * k + 1]
+    if ws.c_free_count[k] == 1.0:
+        a, b = ws.c_free_slip[2 * k], ws.c_free_slip[2 * k + 1]
         x, y = (a * y - b * x) * -b, (a * y - b * x) * a
     ws.c_drift[2 * k], ws.c_drift[2 * k + 1] = x, y
     return math.hypot(x, y)

@@ -4,8 +4,13 @@ import math
 
 from kinetree.solvers.contacts.mode_changes import initialise_contacts
 from kinetree.solvers.engine.derived_constants import prepare
-from kinetree.solvers.events.event_location import locator_size
-from kinetree.solvers.events.guard_state import arm_guards, mark_contacts_evaluated, save_signs
+from kinetree.solvers.events.guard_state import (
+    arm_guards,
+    forget_conditions,
+    locator_size,
+    mark_contacts_evaluated,
+    save_signs,
+)
 from kinetree.solvers.events.model_exchange import (
     close_host_state,
     continue_from,
@@ -22,7 +27,6 @@ from kinetree.solvers.instance.integrators import memory_size
 from kinetree.solvers.instance.memory import (
     initialise_workspace,
     load_states,
-    locator_memory,
     normalise_quaternions,
     open_energy_balance,
     refresh,
@@ -109,8 +113,7 @@ def unit_start(ints, floats, work, option, t):
     W.next = math.inf
     forget_noted_step(W)
     W.pending = 0.0
-    for k in range(2 * I.event_names):
-        W[I.at_truth + k] = 0.0
+    forget_conditions(I, W)
     mark_contacts_evaluated(I, W, model)
     if status == 0:
         status = refresh(I, F, W, t)
@@ -132,12 +135,7 @@ def unit_prepare(ints, floats, work, option, t):
     model, ws = structure(I, F, W)
     residual = W.energy_residual
     if W.started != 0.0:
-        save_signs(
-            I,
-            W,
-            model,
-            locator_memory(I, W),
-        )
+        save_signs(I, W, model)
     status = prepare(model, ws)
     if status == 0 and model.c_law.size > 0:
         status = initialise_contacts(model, ws, W.time)

@@ -2,9 +2,9 @@
 balances.
 
 1. All events whose conditions came true there: first-order states and parameters one event after the other in the order of the description, each from
-   what those before it left; coordinates and speeds of all of them together, from the values before the instant (`resets`).
-2. Events whose conditions came true by that, as a next link of the chain, until there are none; too many links are chatter.
-3. The end of the stage, if its condition came true at any link: what it sets, then the next structure (`stage_change`).
+   what those before it left; coordinates and speeds of all of them together, from the values before the instant (`apply_actions`).
+2. Events whose conditions came true by that, in a next pass, until there are none; too many passes are chatter.
+3. The end of the stage, if its condition came true in any pass: what it sets, then the next structure (`stage_change`).
 """
 
 import math
@@ -18,7 +18,22 @@ from kinetree.solvers.contacts.forces import (
 )
 from kinetree.solvers.contacts.mode_changes import apply_impacts, open_moved_contacts, settle_modes
 from kinetree.solvers.engine.derived_constants import prepare
-from kinetree.solvers.events.guard_state import RELEASE_DISTANCE, guard_part, save_conditions
+from kinetree.solvers.events.guard_state import (
+    EVALUATED_FALSE,
+    FALSE,
+    FIRED,
+    FORCED_OPEN,
+    NOT_MARKED,
+    PENDING,
+    RELEASE_DISTANCE,
+    TRUE,
+    WAS_CLOSED,
+    guard_states,
+    has_fired,
+    indicators,
+    is_marked,
+    save_conditions,
+)
 from kinetree.solvers.events.stage_change import change_structure
 from kinetree.solvers.instance.balances import write_balances
 from kinetree.solvers.instance.memory import (
@@ -31,7 +46,7 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.set_speeds import settle
 from kinetree.solvers.sampled.run_block import block_of, run_block
-from kinetree.solvers.views import action_at, event_at, guard_at
+from kinetree.solvers.views import action_at, event_at, guard_at, guard_state_at
 
 CONTACT_NOISE = 1e-12  # m, m/s, m/s2: a contact that has just been judged is on its bound
 MAX_PASSES = 100  # of a chain of events at one instant; more are chatter
@@ -43,11 +58,11 @@ def run_cascade(I, F, W, t):
     model, ws = structure(I, F, W)
     residual = W.energy_residual
     ending = find_stage_end(I, W, model)
-    status, links = 0, 0
+    status, passes = 0, 0
     while status == 0 and has_pending_event(I, W, model):
-        links += 1
+        passes += 1
         status = (
-            run_pass(I, F, W, model, ws) if links <= MAX_PASSES else report_chatter(I, W, model)
+            run_pass(I, F, W, model, ws) if passes <= MAX_PASSES else report_chatter(I, W, model)
         )
         if status == 0:
             mark_newly_true(I, W, model)
@@ -61,30 +76,35 @@ def run_cascade(I, F, W, t):
 
 @kernel
 def find_stage_end(I, W, model):
-    """The guard that ends the stage, or -1."""
-    fired = guard_part(W, model, I.at_fired)
-    for k in range(fired.size):
-        if fired[k] != 0.0 and guard_at(model.guards, k).kind == L.Guard.STAGE:
+    """Return the marked guard that ends the stage, or -1."""
+    states = guard_states(I, W)
+    for k in range(model.header.guards):
+        if is_marked(guard_state_at(states, k)) and not is_event(model, k):
             return k
     return -1
 
 
 @kernel
+def is_event(model, k):
+    """Return whether guard k is that of an event or a contact, not of the end of the stage."""
+    return guard_at(model.guards, k).kind != L.Guard.STAGE
+
+
+@kernel
 def has_pending_event(I, W, model):
     """Return whether an event other than the stage end is marked."""
-    fired = guard_part(W, model, I.at_fired)
-    found = False
-    for k in range(fired.size):
-        found = found or (fired[k] != 0.0 and guard_at(model.guards, k).kind != L.Guard.STAGE)
+    states, found = guard_states(I, W), False
+    for k in range(model.header.guards):
+        found = found or (is_marked(guard_state_at(states, k)) and is_event(model, k))
     return found
 
 
 @kernel
 def report_chatter(I, W, model):
-    """A chain that does not end: name one of its events."""
-    fired = guard_part(W, model, I.at_fired)
-    for k in range(fired.size):
-        if fired[k] != 0.0:
+    """Return CHATTERING, with the last marked guard as item, for a cascade that does not end."""
+    states = guard_states(I, W)
+    for k in range(model.header.guards):
+        if is_marked(guard_state_at(states, k)):
             W.item = k
     return L.Status.CHATTERING.value
 
@@ -92,11 +112,10 @@ def report_chatter(I, W, model):
 @kernel
 def run_pass(I, F, W, model, ws):
     """Execute the marked events of one pass together, with balances before and after."""
-    t = W.time
-    fired = guard_part(W, model, I.at_fired)
+    t, states = W.time, guard_states(I, W)
     first, count = -1, 0
-    for k in range(fired.size):
-        if fired[k] != 0.0 and guard_at(model.guards, k).kind != L.Guard.STAGE:
+    for k in range(model.header.guards):
+        if is_marked(guard_state_at(states, k)) and is_event(model, k):
             first = k if first < 0 else first
             count += 1
     event = log_event(I, W, U.E_RESET, first, count)
@@ -119,11 +138,11 @@ def run_pass(I, F, W, model, ws):
 @kernel
 def sets_anything(I, W, model):
     """Return whether one of the marked events sets something."""
-    fired = guard_part(W, model, I.at_fired)
-    some = False
-    for k in range(fired.size):
+    states, some = guard_states(I, W), False
+    for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
-        some = some or (fired[k] != 0.0 and guard.kind == L.Guard.RESET and guard.actions > 0)
+        acts = guard.kind == L.Guard.RESET and guard.actions > 0
+        some = some or (acts and is_marked(guard_state_at(states, k)))
     return some
 
 
@@ -132,14 +151,14 @@ def mark_located_contacts(I, W, model, ws):
     """Mark, before contacts are solved, which of them were located to open or slide and which are
     closed.
     """
-    fired, met = guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
-    for k in range(fired.size):
-        guard = guard_at(model.guards, k)
+    states = guard_states(I, W)
+    for k in range(model.header.guards):
+        guard, state = guard_at(model.guards, k), guard_state_at(states, k)
         which = monitored_margin(model, ws, guard.register) if guard.kind == L.Guard.CONTACT else -1
-        if fired[k] == 1.0 and which >= 0:
-            met[k] = U.DUE
+        if state.mark == PENDING and which >= 0:
+            state.verdict = FORCED_OPEN
         elif which >= 0 and which % 2 == 0:
-            met[k] = U.CLOSED
+            state.verdict = WAS_CLOSED
 
 
 @kernel
@@ -147,71 +166,62 @@ def force_located_contacts(I, W, model, ws):
     """Force contacts that were located to open or slide even if round-off left their margin
     negative; return whether any was.
     """
-    met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
-    some = False
-    for k in range(met.size):
-        if met[k] == U.DUE:
+    states, some = guard_states(I, W), False
+    for k in range(model.header.guards):
+        state = guard_state_at(states, k)
+        if state.verdict == FORCED_OPEN:
             which = monitored_margin(model, ws, guard_at(model.guards, k).register)
-            some = (which >= 0 and release_contact(model, ws, which, noise[k])) or some
+            some = (which >= 0 and release_contact(model, ws, which, state.noise)) or some
     return some
 
 
 @kernel
 def record_contact_verdicts(I, W, model, ws):
-    """Mark contact events at zero margin within round-off as done after all contacts were solved
-    together.
+    """Set verdict, condition and noise of the contact guards after all contacts were solved
+    together: what has happened lies on its bound.
     """
-    met, held, noise = (
-        guard_part(W, model, I.at_met),
-        guard_part(W, model, I.at_held),
-        guard_part(W, model, I.at_noise),
-    )
-    value = guard_part(W, model, I.at_guards)
-    for k in range(met.size):
-        guard = guard_at(model.guards, k)
-        if guard.kind == L.Guard.CONTACT and monitored_margin(model, ws, guard.register) >= 0:
-            met[k], held[k], noise[k] = U.NOT_YET, -1.0, 0.0
-        elif guard.kind == L.Guard.CONTACT and (met[k] == U.DUE or met[k] == U.CLOSED):
-            met[k], held[k], noise[k] = U.DUE, -1.0, RELEASE_DISTANCE
-        elif guard.kind == L.Guard.CONTACT and monitors_slow_separation(model, ws, guard.register):
-            met[k], held[k], noise[k] = U.DUE, -1.0, max(RELEASE_DISTANCE, 2.0 * abs(value[k]))
-        elif guard.kind == L.Guard.CONTACT:
-            met[k], held[k], noise[k] = (
-                1.0,
-                1.0,
-                max(noise[k] if met[k] > 0.0 else 0.0, CONTACT_NOISE),
-            )
+    value, states = indicators(I, W, model), guard_states(I, W)
+    for k in range(model.header.guards):
+        guard, state = guard_at(model.guards, k), guard_state_at(states, k)
+        if guard.kind != L.Guard.CONTACT:
+            continue
+        if monitored_margin(model, ws, guard.register) >= 0:
+            state.verdict, state.condition, state.noise = EVALUATED_FALSE, FALSE, 0.0
+        elif state.verdict == FORCED_OPEN or state.verdict == WAS_CLOSED:
+            state.verdict, state.condition, state.noise = FORCED_OPEN, FALSE, RELEASE_DISTANCE
+        elif monitors_slow_separation(model, ws, guard.register):
+            state.verdict, state.condition = FORCED_OPEN, FALSE
+            state.noise = max(RELEASE_DISTANCE, 2.0 * abs(value[k]))
+        else:
+            state.noise = max(state.noise if state.verdict == FIRED else 0.0, CONTACT_NOISE)
+            state.verdict, state.condition = FIRED, TRUE
 
 
 @kernel
 def mark_newly_true(I, W, model):
-    """Mark the events whose conditions the last pass made true."""
-    value, fired, met = (
-        guard_part(W, model, I.at_guards),
-        guard_part(W, model, I.at_fired),
-        guard_part(W, model, I.at_met),
-    )
-    held, noise = guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
+    """Mark the events whose conditions the last pass made true; one that has just fired lies on
+    its bound.
+    """
+    value, states = indicators(I, W, model), guard_states(I, W)
     for k in range(value.size):
-        fired[k] = 0.0
-        if held[k] < 0.0 and value[k] > (noise[k] if met[k] == U.DUE else 0.0):
-            held[k], fired[k], met[k], noise[k] = 1.0, 1.0, 1.0, 0.0
-        elif value[k] < (
-            -noise[k] if met[k] > 0.0 else 0.0
-        ):  # one that has just happened lies on its bound
-            held[k] = -1.0
+        state = guard_state_at(states, k)
+        state.mark = NOT_MARKED
+        bound = state.noise if state.verdict == FORCED_OPEN else 0.0
+        if state.condition == FALSE and value[k] > bound:
+            state.condition, state.mark, state.verdict, state.noise = TRUE, PENDING, FIRED, 0.0
+        elif value[k] < (-state.noise if has_fired(state) else 0.0):
+            state.condition = FALSE
 
 
 @kernel
 def end_stage(I, F, W, model, ws, ending):
     """Execute the end of the stage and change to the next structure."""
-    t = W.time
-    fired, met = guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
+    t, states = W.time, guard_states(I, W)
     event = log_event(I, W, U.E_STAGE, ending, 1)
     write_balances(event.before, model, ws)
-    for k in range(fired.size):
-        fired[k] = 1.0 if k == ending else 0.0
-    met[ending] = 1.0
+    for k in range(model.header.guards):
+        guard_state_at(states, k).mark = PENDING if k == ending else NOT_MARKED
+    guard_state_at(states, ending).verdict = FIRED
     save_conditions(I, W, model)
     status = (
         apply_actions(I, F, W, L.Guard.STAGE) if guard_at(model.guards, ending).actions > 0 else 0
@@ -244,13 +254,19 @@ def log_event(I, W, kind, guard, count):
 
 
 @kernel
+def acts_now(I, W, model, k, kind):
+    """Return whether guard k is marked and of a kind."""
+    marked = is_marked(guard_state_at(guard_states(I, W), k))
+    return marked and guard_at(model.guards, k).kind == kind
+
+
+@kernel
 def apply_actions(I, F, W, kind):
     """Execute the marked guards of one kind; registers hold the state before."""
     model, ws = structure(I, F, W)
-    fired = guard_part(W, model, I.at_fired)
     status, fresh, parameters = 0, True, False
-    for k in range(fired.size):
-        if fired[k] != 0.0 and guard_at(model.guards, k).kind == kind and status == 0:
+    for k in range(model.header.guards):
+        if acts_now(I, W, model, k, kind) and status == 0:
             if not fresh:
                 status = refresh(I, F, W, W.time)
             if status != 0:
@@ -308,15 +324,14 @@ def assign_values(model, ws, k):
 @kernel
 def set_coordinates_and_speeds(I, W, model, ws, kind, parameters):
     """Change coordinates and speeds as the marked guards of one kind request."""
-    fired = guard_part(W, model, I.at_fired)
     for k in range(ws.set_mark.size):
         ws.set_mark[k] = 0.0
         ws.set_hold[k] = 0.0
     for k in range(ws.set_q.size):
         ws.set_q[k] = math.nan
     asked = False
-    for k in range(fired.size):
-        if fired[k] != 0.0 and guard_at(model.guards, k).kind == kind:
+    for k in range(model.header.guards):
+        if acts_now(I, W, model, k, kind):
             first = guard_at(model.guards, k).action
             for a in range(first, first + guard_at(model.guards, k).actions):
                 asked = (

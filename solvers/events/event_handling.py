@@ -3,41 +3,33 @@
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers import unit_layout as U
 from kinetree.solvers.contacts.forces import monitored_margin, monitors_resting_contact
 from kinetree.solvers.contacts.located_contacts import is_grazing, prepare_located_contact
 from kinetree.solvers.contacts.projection import project_constraints
 from kinetree.solvers.events.event_cascade import run_cascade
 from kinetree.solvers.events.event_location import reset_signs, start_locator
 from kinetree.solvers.events.guard_state import (
-    RELEASE_DISTANCE,
-    begin_located_instant,
-    guard_part,
-    mark_initially_due,
-    restore_conditions,
-)
-from kinetree.solvers.events.root_finding import (
-    ARM,
     AT_B,
     AT_TRY,
-    BAND,
-    CALLS,
-    CHECKED,
-    DIRECTION,
-    EV_HEADER,
-    EVENT_TIME,
-    FIRED,
-    GUARD_BLOCKS,
-    GUARDS,
+    EVALUATED_FALSE,
+    FORCED_OPEN,
+    KNOWN,
     LEAVING,
-    NOISE,
-    SIGN,
+    NO_VERDICT,
+    NOT_MARKED,
+    RELEASE_DISTANCE,
+    SLIP,
     SLOPE_A,
-    SLOPES_AT,
-    TIMED,
-    UNSEEN,
+    UNKNOWN,
     VALUE,
+    begin_located_instant,
+    guard_state,
     guard_values,
+    has_fired,
+    is_marked,
+    mark_initially_due,
+    restore_conditions,
+    trial_state,
 )
 from kinetree.solvers.instance.derivatives import event_indicators, get_state, put_state
 from kinetree.solvers.instance.integrators import interpolate, restart
@@ -47,6 +39,14 @@ from kinetree.solvers.integrate.controller import F_NEW, H_NEXT, T_NEW, Y_NEW, b
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.views import guard_at
+
+LONGEST_INSTANT = 1e-10  # s
+RATE_STEP = 1e-3  # shortest distance for one-sided rates, relative to the next step: nothing moves far in it
+MAX_RATE_TRIES = 5  # each 32 times as long
+SAME_INSTANT, SAME_TIME = (
+    1e-11,
+    3.6e-13,
+)  # relative to the step, and to |t|: a guard that needs less to reach its bound is on it
 
 
 @kernel
@@ -68,8 +68,9 @@ def handle_located_events(I, F, W, t):
         return status
     model, ws = structure(I, F, W)
     stage = W.stage
-    begin_located_instant(I, W, model, locator_memory(I, W))
-    apply_located_contacts(I, W, model, ws)
+    ev = locator_memory(I, W)
+    begin_located_instant(I, W, model, ev)
+    apply_located_contacts(model, ws, ev)
     status = run_cascade(I, F, W, t)
     if status != 0 and status != L.Status.CHATTERING:
         _, ws = structure(I, F, W)
@@ -78,15 +79,14 @@ def handle_located_events(I, F, W, t):
 
 
 @kernel
-def apply_located_contacts(I, W, model, ws):
+def apply_located_contacts(model, ws, ev):
     """Apply located touch and slip-reversal events even if loop closure moved the state slightly
     past them.
     """
-    fired = guard_part(W, model, I.at_fired)
-    for k in range(fired.size):
+    for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
         if (
-            fired[k] != 0.0
+            is_marked(guard_state(ev, k))
             and guard.kind == L.Guard.CONTACT
             and monitored_margin(model, ws, guard.register) < 0
         ):
@@ -109,14 +109,7 @@ def resume_integration(I, F, W):
         status = restart(mem, context)
     if status == 0:
         ev = locator_memory(I, W)
-        status = resume_signs(
-            ev,
-            event_indicators,
-            context,
-            mem,
-            guard_part(W, model, I.at_met),
-            guard_part(W, model, I.at_noise),
-        )
+        status = resume_signs(ev, event_indicators, context, mem)
         sample_resting_contacts(model, ws, ev)
     return put_state(model, ws, W.time, C.state_of(mem)) if status == 0 else status
 
@@ -127,28 +120,24 @@ def start_event_location(I, W, model, ws, mem):
     count = model.header.guards
     ev = locator_memory(I, W)
     start_locator(ev, count, int(mem[C.N]))
-    direction, timed = guard_values(ev, DIRECTION), guard_values(ev, TIMED)
     for k in range(count):
-        direction[k] = 1.0
-        guard = guard_at(model.guards, k)
+        guard, state = guard_at(model.guards, k), guard_state(ev, k)
         slip = guard.kind == L.Guard.CONTACT and guard.actions == 1
-        timed[k] = -1.0 if slip else guard.timed
+        state.direction = 1.0
+        state.course = SLIP if slip else float(guard.timed)
     if count == 0:
         return 0
-    context = (model, ws)
+    context, value = (model, ws), guard_values(ev, VALUE)
     status = reset_signs(ev, event_indicators, context, W.time, C.state_of(mem))
-    if status == 0 and restore_conditions(I, W, model, ws, guard_values(ev, VALUE)):
-        met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
-        status = resume_signs(ev, event_indicators, context, mem, met, noise)
+    if status == 0 and restore_conditions(I, W, model, ws, value):
+        status = resume_signs(ev, event_indicators, context, mem)
     if status == 0:
         status = event_indicators(
             guard_values(ev, AT_TRY), context, W.time, C.state_of(mem)
         )  # registers at the state itself again
     if status == 0:
-        status = mark_initially_due(
-            I, W, model, ws, guard_values(ev, VALUE), guard_values(ev, FIRED)
-        )
-        ev[EVENT_TIME] = W.time
+        status = mark_initially_due(I, W, model, ws, value)
+        ev.event_time = W.time
         sample_resting_contacts(model, ws, ev)
     return status
 
@@ -158,26 +147,19 @@ def sample_resting_contacts(model, ws, ev):
     """Sample guards of resting or grazing contacts inside steps, since step-size control does not
     see them.
     """
-    unseen = guard_values(ev, UNSEEN)
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
-        looked_at = guard.kind == L.Guard.CONTACT and (
+        sampled = guard.kind == L.Guard.CONTACT and (
             monitors_resting_contact(model, ws, guard.register)
             or is_grazing(model, ws, guard.register)
         )
-        unseen[k] = 1.0 if looked_at else 0.0
+        guard_state(ev, k).sampled = 1.0 if sampled else 0.0
 
 
 @kernel
 def release_contacts_after_breakpoint(model, ws, mem, ev):
-    """After a corner, treat open contacts at zero gap as leaving, not as fired."""
-    value, sign, state, band = (
-        guard_values(ev, VALUE),
-        guard_values(ev, SIGN),
-        guard_values(ev, ARM),
-        guard_values(ev, BAND),
-    )
-    now = guard_values(ev, AT_TRY)
+    """After a breakpoint, treat open contacts at zero gap as leaving, not as fired."""
+    value, now = guard_values(ev, VALUE), guard_values(ev, AT_TRY)
     status = event_indicators(now, (model, ws), C.time_of(mem), C.state_of(mem))
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
@@ -187,17 +169,21 @@ def release_contacts_after_breakpoint(model, ws, mem, ev):
             and monitored_margin(model, ws, guard.register) < 0
             and abs(now[k]) <= RELEASE_DISTANCE
         ):
-            sign[k], state[k], band[k], value[k] = -1.0, LEAVING, RELEASE_DISTANCE, 0.0
+            start_leaving(guard_state(ev, k), -1.0, RELEASE_DISTANCE)
+            value[k] = 0.0
     return status
 
 
-LONGEST_INSTANT = 1e-10  # s
-RATE_STEP = 1e-3  # shortest distance for one-sided rates, relative to the next step: nothing moves far in it
-MAX_RATE_TRIES = 5  # each 32 times as long
-SAME_INSTANT, SAME_TIME = (
-    1e-11,
-    3.6e-13,
-)  # relative to the step, and to |t|: a guard that needs less to reach its bound is on it
+@kernel
+def start_leaving(guard, sign, band):
+    """Let a guard leave its bound towards a sign; values up to `band` are on the bound."""
+    guard.sign, guard.phase, guard.band = sign, LEAVING, band
+
+
+@kernel
+def set_known_sign(guard, sign):
+    """Set the sign of a guard that is clear of its bound."""
+    guard.sign, guard.phase, guard.band = sign, KNOWN, 0.0
 
 
 @kernel
@@ -209,53 +195,49 @@ def instant_width(t, step):
 
 
 @kernel
-def resume_signs(ev, guards, context, mem, met, noise):
+def resume_signs(ev, guards, context, mem):
     """Set the guard signs after event actions; unaffected guards keep theirs.
 
-    A guard that happened (met) and lies on its bound within `noise`, or within the resolution of time, gets the sign to which its rate takes it: one
-    whose condition goes on to hold does not happen again, one that the actions turned back does when it returns. One that was judged and has not
-    happened (NOT_YET) is below its bound; so is what a contact watches from now on that has opened without speed (DUE).
+    A guard that has fired and lies on its bound within its noise, or within the resolution of time,
+    gets the sign to which its rate takes it: one whose condition goes on to hold does not fire
+    again, one that the actions turned back does when it returns. A contact guard that was evaluated
+    and is false is below its bound; so is that of a contact that has opened without speed.
     """
     t, y = mem[T_NEW], block(mem, Y_NEW)
-    value, sign, fired, band, state = (
-        guard_values(ev, VALUE),
-        guard_values(ev, SIGN),
-        guard_values(ev, FIRED),
-        guard_values(ev, BAND),
-        guard_values(ev, ARM),
-    )
-    ev[CHECKED] = t
-    ev[SLOPES_AT] = -math.inf
-    ev[CALLS] += 1.0
+    value, rate = guard_values(ev, VALUE), guard_values(ev, SLOPE_A)
+    ev.checked = t
+    ev.slopes_at = -math.inf
+    ev.calls += 1.0
     status = guards(value, context, t, y)
     some = False
     for i in range(len(value)):
-        some = some or met[i] > 0.0
-    rate = guard_values(ev, SLOPE_A)
+        some = some or has_fired(guard_state(ev, i))
     if status == 0 and some:
-        estimate_guard_rates(ev, guards, context, mem, met)
+        estimate_guard_rates(ev, guards, context, mem)
     for i in range(len(value)):
-        fired[i], guard_values(ev, NOISE)[i] = 0.0, 0.0
-        if met[i] < 0.0:
-            sign[i], state[i], band[i] = -1.0, 0.0, 0.0
-        elif met[i] == U.DUE:
-            sign[i], state[i], band[i], value[i] = -1.0, LEAVING, noise[i], 0.0
-        elif met[i] == 0.0:
-            if abs(value[i]) > (max(band[i], noise[i]) if state[i] == LEAVING else band[i]):
-                sign[i] = math.copysign(1.0, value[i])
-        elif abs(value[i]) > max(noise[i], instant_width(t, mem[H_NEXT]) * abs(rate[i])):
-            sign[i], state[i], band[i] = math.copysign(1.0, value[i]), 0.0, 0.0
-        else:
-            sign[i], state[i] = (
-                (math.copysign(1.0, rate[i]), LEAVING) if rate[i] != 0.0 else (0.0, 1.0)
-            )
-            band[i] = 2.0 * abs(value[i])
+        guard = guard_state(ev, i)
+        guard.mark, guard.unresolved_size = NOT_MARKED, 0.0
+        if guard.verdict == EVALUATED_FALSE:
+            set_known_sign(guard, -1.0)
+        elif guard.verdict == FORCED_OPEN:
+            start_leaving(guard, -1.0, guard.noise)
             value[i] = 0.0
+        elif guard.verdict == NO_VERDICT:
+            band = max(guard.band, guard.noise) if guard.phase == LEAVING else guard.band
+            if abs(value[i]) > band:
+                guard.sign = math.copysign(1.0, value[i])
+        elif abs(value[i]) > max(guard.noise, instant_width(t, mem[H_NEXT]) * abs(rate[i])):
+            set_known_sign(guard, math.copysign(1.0, value[i]))
+        else:
+            start_leaving(guard, math.copysign(1.0, rate[i]), 2.0 * abs(value[i]))
+            value[i] = 0.0
+            if rate[i] == 0.0:
+                guard.sign, guard.phase = 0.0, UNKNOWN
     return status
 
 
 @kernel
-def estimate_guard_rates(ev, guards, context, mem, met):
+def estimate_guard_rates(ev, guards, context, mem):
     """Compute one-sided derivatives of fired guards by differences at two distances.
 
     Along the rates of the state nothing but the guard itself is curved, so that long distances are as good where rounding hides short ones. Where
@@ -274,7 +256,7 @@ def estimate_guard_rates(ev, guards, context, mem, met):
             break
         open_ones = 0
         for i in range(len(rate)):
-            if met[i] > 0.0 and rate[i] == 0.0:
+            if has_fired(guard_state(ev, i)) and rate[i] == 0.0:
                 steady = far[i] * near[i] > 0.0 and 2.0 * abs(far[i]) < 3.0 * abs(
                     near[i]
                 ) < 4.5 * abs(far[i])
@@ -286,14 +268,10 @@ def estimate_guard_rates(ev, guards, context, mem, met):
 @kernel
 def guard_differences(ev, out, guards, context, mem, d):
     """Differences of the guards over the time d along the rates of the state."""
-    y, f, moved = (
-        block(mem, Y_NEW),
-        block(mem, F_NEW),
-        ev[EV_HEADER + GUARD_BLOCKS * int(ev[GUARDS]) :],
-    )
+    y, f, moved = block(mem, Y_NEW), block(mem, F_NEW), trial_state(ev)
     for k in range(len(y)):
         moved[k] = y[k] + d * f[k]
-    ev[CALLS] += 1.0
+    ev.calls += 1.0
     status = guards(out, context, mem[T_NEW] + d, moved)
     value = guard_values(ev, VALUE)
     for i in range(len(value)):

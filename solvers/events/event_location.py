@@ -4,7 +4,7 @@ Order of work of a driver: `start_locator` once, `reset_signs` after every start
 event is reported at the end of its bracket, where the guard already has its new sign; all guards that cross by then, or within the resolution of
 time after it, are reported together. A guard that is exactly zero has not crossed. Two crossings inside one step are found for guards with WATCH > 0:
 the step is looked at in parts that resolve the guards (`guard_resolution`), and where a guard heads for zero at both ends of a part, its extremum is
-searched. After actions `event_signs.resume_signs` reads the signs.
+searched. After actions `event_handling.resume_signs` reads the signs.
 """
 
 import math
@@ -17,47 +17,33 @@ from kinetree.solvers.events.guard_resolution import (
     next_part_end,
     shrink_to_resolved,
 )
-from kinetree.solvers.events.root_finding import (
-    ARM,
+from kinetree.solvers.events.guard_state import (
     AT_B,
     AT_TRY,
-    BAND,
-    CALLS,
-    CHATTER_COUNT,
-    CHATTER_INTERVAL,
-    CHECKED,
-    DIRECTION,
-    EV_HEADER,
-    EVENT_TIME,
-    EVENTS,
-    FAILED,
-    FIRED,
-    GUARD_BLOCKS,
-    GUARDS,
-    LAST_COUNT,
-    LAST_TIME,
+    CLOCKED,
+    KNOWN,
     LEAVING,
-    LEFT,
-    NOISE,
-    ROOT_TOLERANCE,
-    SIGN,
+    NOT_MARKED,
+    PENDING,
+    RETURNED,
+    SIMULTANEOUS,
+    SLIP,
     SLOPE_A,
     SLOPE_B,
-    SLOPES_AT,
-    SPAN,
-    SPAN_TRIED,
-    STATES,
-    TIMED,
-    TOGETHER,
-    UNRESOLVED,
+    UNKNOWN,
     VALUE,
-    WATCH,
+    guard_state,
+    guard_values,
+    is_marked,
+    locator_size,
+)
+from kinetree.solvers.events.root_finding import (
+    ROOT_TOLERANCE,
     crossing_noise,
     evaluate_guards_at,
     find_departure,
     find_dip,
     find_root,
-    guard_values,
     shrink_to_nearly_linear,
     time_resolution,
 )
@@ -74,59 +60,49 @@ CHATTER_RESOLUTION = 2.2e-13  # relative to |t|: a thousand roundings; events of
 
 
 @kernel
-def locator_size(guards, states):
-    """Return the length of `ev`."""
-    return EV_HEADER + GUARD_BLOCKS * guards + states
-
-
-@kernel
 def start_locator(ev, guards, states):
-    """Lay out `ev`: both directions, slopes watched; the caller may then change DIRECTION, WATCH and the chatter limits."""
-    for i in range(len(ev)):
+    """Clear `ev` and set its options: both directions, slopes watched.
+
+    The caller may then change `direction`, `watch`, `course` and the limits of chatter.
+    """
+    for i in range(locator_size(guards, states)):
         ev[i] = 0.0
-    ev[GUARDS] = guards
-    ev[STATES] = states
-    ev[CHATTER_INTERVAL] = 1e-7
-    ev[CHATTER_COUNT] = 5.0
-    watch, last = guard_values(ev, WATCH), guard_values(ev, LAST_TIME)
+    ev.guards, ev.states = guards, states
+    ev.chatter_interval, ev.chatter_count = 1e-7, 5.0
     for i in range(guards):
-        watch[i] = 1.0
-        last[i] = -math.inf
+        guard = guard_state(ev, i)
+        guard.watch, guard.last_time = 1.0, -math.inf
 
 
 @kernel
 def reset_signs(ev, guards, context, t, y):
-    """Read the signs at t. A guard that fired at t and still is at zero gets its sign silently, any other zero lies before its crossing."""
-    value, sign, fired, band = (
-        guard_values(ev, VALUE),
-        guard_values(ev, SIGN),
-        guard_values(ev, FIRED),
-        guard_values(ev, BAND),
-    )
-    direction, arm, noise = (
-        guard_values(ev, DIRECTION),
-        guard_values(ev, ARM),
-        guard_values(ev, NOISE),
-    )
-    ev[CHECKED] = t
-    ev[CALLS] += 1.0
+    """Read the signs at t; return the status.
+
+    A guard that fired at t and still is at zero gets its sign silently, any other zero lies before
+    its crossing.
+    """
+    value = guard_values(ev, VALUE)
+    ev.checked = t
+    ev.calls += 1.0
     status = guards(value, context, t, y)
     if status != 0:
         return status
     for i in range(len(value)):
-        recent = fired[i] != 0.0 and ev[EVENT_TIME] == t
+        guard = guard_state(ev, i)
+        recent = is_marked(guard) and ev.event_time == t
         if not recent:
-            band[i] = 0.0
-        fired[i] = 0.0
-        sign[i] = (
-            math.copysign(1.0, value[i])
-            if abs(value[i]) > band[i]
-            else (0.0 if recent else -direction[i])
-        )
-        arm[i] = 1.0 if sign[i] == 0.0 else (LEAVING if value[i] == 0.0 else 0.0)
-        noise[i] = 0.0
-    ev[SLOPES_AT] = -math.inf
-    ev[SPAN], ev[SPAN_TRIED] = 0.0, 0.0
+            guard.band = 0.0
+        guard.mark = NOT_MARKED
+        if abs(value[i]) > guard.band:
+            guard.sign = math.copysign(1.0, value[i])
+        else:
+            guard.sign = 0.0 if recent else -guard.direction
+        guard.phase = KNOWN if value[i] != 0.0 else LEAVING
+        if guard.sign == 0.0:
+            guard.phase = UNKNOWN
+        guard.unresolved_size = 0.0
+    ev.slopes_at = -math.inf
+    ev.span, ev.span_tried = 0.0, 0.0
     return OK
 
 
@@ -134,13 +110,13 @@ def reset_signs(ev, guards, context, t, y):
 def locate_event(ev, guards, context, interpolate, mem, t_to):
     """Look for the first event after CHECKED and up to min(t_to, end of the step): EVENT, OK (none), CHATTERING or the status of a failed guard."""
     t_end = min(t_to, mem[T_NEW])
-    watch, points = guard_values(ev, WATCH), 0
-    for i in range(len(watch)):
-        points = max(points, int(watch[i]) - 1)
-    t_begin = ev[CHECKED]
-    if len(watch) == 0 or not t_end > t_begin:
+    points = 0
+    for i in range(int(ev.guards)):
+        points = max(points, int(guard_state(ev, i).watch) - 1)
+    t_begin = ev.checked
+    if ev.guards == 0.0 or not t_end > t_begin:
         return OK
-    ev[UNRESOLVED] = max(0.0, ev[UNRESOLVED] - FORGIVEN_PER_STEP)
+    ev.unresolved = max(0.0, ev.unresolved - FORGIVEN_PER_STEP)
     a = t_begin
     for k in range(1, points + 2):
         b = t_end if k == points + 1 else t_begin + (t_end - t_begin) * k / (points + 1)
@@ -166,10 +142,10 @@ def search_interval(ev, guards, context, interpolate, mem, a, b):
     if earliest < b:
         mark_simultaneous(ev, guards, context, interpolate, mem, earliest)
         evaluate_guards_at(at_b, ev, guards, context, interpolate, mem, earliest)
-        ev[SLOPES_AT] = -math.inf
-    if ev[FAILED] != 0.0:
-        status = int(ev[FAILED])
-        ev[FAILED] = 0.0
+        ev.slopes_at = -math.inf
+    if ev.failed != 0.0:
+        status = int(ev.failed)
+        ev.failed = 0.0
         return status, b
     return update_signs(ev, earliest), earliest
 
@@ -177,53 +153,46 @@ def search_interval(ev, guards, context, interpolate, mem, a, b):
 @kernel
 def mark_simultaneous(ev, guards, context, interpolate, mem, t):
     """Mark the guards that cross zero within the resolution of time after t."""
-    sign, direction, state, trial = (
-        guard_values(ev, SIGN),
-        guard_values(ev, DIRECTION),
-        guard_values(ev, ARM),
-        guard_values(ev, AT_TRY),
-    )
+    trial = guard_values(ev, AT_TRY)
     evaluate_guards_at(
         trial, ev, guards, context, interpolate, mem, t + 2.0 * time_resolution(mem, t)
     )
-    for i in range(len(sign)):
+    for i in range(len(trial)):
+        guard = guard_state(ev, i)
         if (
-            state[i] == 0.0
-            and sign[i] * trial[i] < 0.0
-            and (direction[i] == 0.0 or direction[i] == -sign[i])
+            guard.phase == KNOWN
+            and guard.sign * trial[i] < 0.0
+            and (guard.direction == 0.0 or guard.direction == -guard.sign)
         ):
-            state[i] = TOGETHER
+            guard.phase = SIMULTANEOUS
 
 
 @kernel
 def find_unknown_signs(ev, guards, context, interpolate, mem, a, b):
-    """Find signs that are unknown at a from the first point after it where they show; returns that point, or b."""
-    waiting, sign, band, trial = (
-        guard_values(ev, ARM),
-        guard_values(ev, SIGN),
-        guard_values(ev, BAND),
-        guard_values(ev, AT_TRY),
-    )
-    left = 0
-    for i in range(len(sign)):
-        if waiting[i] == 1.0:
-            left += 1
+    """Find signs that are unknown at a from the first point after it where they show; return that
+    point, or b.
+    """
+    trial, unknown = guard_values(ev, AT_TRY), 0
+    for i in range(len(trial)):
+        if guard_state(ev, i).phase == UNKNOWN:
+            unknown += 1
     part, reached = 1e-9, b
-    while left > 0 and part < 1.0 and reached == b:
+    while unknown > 0 and part < 1.0 and reached == b:
         t = a + part * (b - a)
         part *= 10.0
         if t == a:
             continue
         if evaluate_guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
             break
-        for i in range(len(sign)):
-            if waiting[i] == 1.0 and abs(trial[i]) > band[i]:
-                sign[i] = math.copysign(1.0, trial[i])
-                waiting[i] = 0.0
+        for i in range(len(trial)):
+            guard = guard_state(ev, i)
+            if guard.phase == UNKNOWN and abs(trial[i]) > guard.band:
+                guard.sign, guard.phase = math.copysign(1.0, trial[i]), KNOWN
                 reached = t
     if reached == b:
-        for i in range(len(sign)):
-            waiting[i] = 0.0 if waiting[i] == 1.0 else waiting[i]
+        for i in range(len(trial)):
+            guard = guard_state(ev, i)
+            guard.phase = KNOWN if guard.phase == UNKNOWN else guard.phase
     return reached
 
 
@@ -234,7 +203,8 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
 
     One that lay on its bound, has left it and is on its way back within its noise has left it for good: from there on zero is zero.
     """
-    sign, direction = guard_values(ev, SIGN)[i], guard_values(ev, DIRECTION)[i]
+    guard = guard_state(ev, i)
+    sign, direction = guard.sign, guard.direction
     g_a, g_b = guard_values(ev, VALUE)[i], guard_values(ev, AT_B)[i]
     wanted = direction == 0.0 or direction == -sign
     noise = crossing_noise(ev, i, g_a, g_b)
@@ -249,12 +219,11 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
     if sign * g_b >= -noise:
         s_a, s_b = guard_values(ev, SLOPE_A)[i], guard_values(ev, SLOPE_B)[i]
         low, high = a, a
-        rough = guard_values(ev, TIMED)[i] < 0.0
-        if guard_values(ev, WATCH)[i] != 0.0 and not rough:
+        if guard.watch != 0.0 and guard.course != SLIP:
             low, high = bracket_dip(sign * g_a, sign * s_a, sign * g_b, sign * s_b, a, b)
         if not low < high:
             if back:
-                guard_values(ev, ARM)[i], guard_values(ev, FIRED)[i] = LEFT, b
+                guard.phase, guard.returned = RETURNED, b
             return earliest
         b = find_dip(ev, guards, context, interpolate, mem, i, sign, low, high, noise)
         b = a if b == low else b
@@ -275,18 +244,16 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
 @kernel
 def find_return(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
     """Return the crossing time of guard i in (a, b], ignoring noise until it has left zero."""
-    sign, g_a, state = guard_values(ev, SIGN)[i], guard_values(ev, VALUE)[i], guard_values(ev, ARM)
-    m = (
-        find_departure(ev, guards, context, interpolate, mem, i, sign, a, b, noise)
-        if state[i] == LEAVING
-        else a
-    )
+    guard, g_a, m = guard_state(ev, i), guard_values(ev, VALUE)[i], a
+    sign = guard.sign
+    if guard.phase == LEAVING:
+        m = find_departure(ev, guards, context, interpolate, mem, i, sign, a, b, noise)
     if m == a:
         return find_root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise)
     t = find_root(
         ev, guards, context, interpolate, mem, i, sign, m, guard_values(ev, AT_TRY)[i], b, g_b, 0.0
     )
-    state[i], guard_values(ev, FIRED)[i] = LEFT, t
+    guard.phase, guard.returned = RETURNED, t
     return t
 
 
@@ -304,50 +271,35 @@ def bracket_dip(g_a, slope_a, g_b, slope_b, a, b):
 
 @kernel
 def update_signs(ev, t):
-    """Bring the signs to t from the guards in AT_B: EVENT if a guard crossed in its direction, CHATTERING if it did too often."""
-    value, at_b, sign, fired, band = (
-        guard_values(ev, VALUE),
-        guard_values(ev, AT_B),
-        guard_values(ev, SIGN),
-        guard_values(ev, FIRED),
-        guard_values(ev, BAND),
-    )
-    direction, last_time, count, state, timed = (
-        guard_values(ev, DIRECTION),
-        guard_values(ev, LAST_TIME),
-        guard_values(ev, LAST_COUNT),
-        guard_values(ev, ARM),
-        guard_values(ev, TIMED),
-    )
-    status = OK
-    for i in range(len(sign)):
-        if state[i] == LEFT:
-            state[i] = 0.0 if t >= fired[i] else LEAVING
-        fired[i] = 0.0
+    """Bring the signs to t from the guards in AT_B; return EVENT if a guard crossed in its
+    direction, CHATTERING if it did too often.
+    """
+    value, at_b, status = guard_values(ev, VALUE), guard_values(ev, AT_B), OK
+    for i in range(len(value)):
+        guard = guard_state(ev, i)
+        if guard.phase == RETURNED:
+            guard.phase = KNOWN if t >= guard.returned else LEAVING
+        guard.mark = NOT_MARKED
         noise = crossing_noise(ev, i, value[i], at_b[i])
-        together = state[i] == TOGETHER
-        if together or (state[i] == LEAVING and abs(at_b[i]) > noise):
-            state[i] = 0.0
-        if together or sign[i] * at_b[i] < -noise:
-            sign[i] = -sign[i]
-            if direction[i] == 0.0 or direction[i] == sign[i]:
-                fired[i] = sign[i]
-                band[i] = 2.0 * abs(at_b[i]) + ROOT_TOLERANCE * abs(value[i])
-                count[i] = (
-                    count[i] + 1.0
-                    if t - last_time[i] < max(ev[CHATTER_INTERVAL], CHATTER_RESOLUTION * abs(t))
-                    and timed[i] <= 0.0
-                    else 0.0
-                )
-                last_time[i] = t
-                status = (
-                    CHATTERING if count[i] >= ev[CHATTER_COUNT] or status == CHATTERING else EVENT
-                )
-        elif sign[i] == 0.0 and abs(at_b[i]) > band[i]:
-            sign[i] = math.copysign(1.0, at_b[i])
+        simultaneous = guard.phase == SIMULTANEOUS
+        if simultaneous or (guard.phase == LEAVING and abs(at_b[i]) > noise):
+            guard.phase = KNOWN
+        if simultaneous or guard.sign * at_b[i] < -noise:
+            guard.sign = -guard.sign
+            if guard.direction == 0.0 or guard.direction == guard.sign:
+                guard.mark = PENDING
+                guard.band = 2.0 * abs(at_b[i]) + ROOT_TOLERANCE * abs(value[i])
+                quick = t - guard.last_time < max(ev.chatter_interval, CHATTER_RESOLUTION * abs(t))
+                counts = quick and guard.course != CLOCKED
+                guard.quick_events = guard.quick_events + 1.0 if counts else 0.0
+                guard.last_time = t
+                chatters = guard.quick_events >= ev.chatter_count
+                status = CHATTERING if chatters or status == CHATTERING else EVENT
+        elif guard.sign == 0.0 and abs(at_b[i]) > guard.band:
+            guard.sign = math.copysign(1.0, at_b[i])
         value[i] = at_b[i]
     if status != OK:
-        ev[EVENT_TIME] = t
-        ev[EVENTS] += 1.0
-    ev[CHECKED] = t
+        ev.event_time = t
+        ev.events += 1.0
+    ev.checked = t
     return status

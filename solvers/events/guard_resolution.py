@@ -7,24 +7,21 @@ well. The place inside is an irrational share of the part, so that no period of 
 
 import math
 
-from kinetree.solvers.events.root_finding import (
+from kinetree.solvers.events.guard_state import (
     AT_B,
     AT_TRY,
-    BEND,
-    NOISE,
-    SIGN,
     SLOPE_A,
     SLOPE_B,
-    SLOPE_TIME,
-    SLOPES_AT,
-    SPAN,
-    SPAN_TRIED,
-    UNRESOLVED,
+    SUSPECTED,
     VALUE,
-    WATCH,
+    guard_state,
+    guard_values,
+)
+from kinetree.solvers.events.root_finding import (
+    BEND,
+    SLOPE_TIME,
     compute_end_slopes,
     evaluate_guards_at,
-    guard_values,
 )
 from kinetree.solvers.integrate.controller import H, copy
 from kinetree.solvers.kernel import kernel
@@ -49,29 +46,29 @@ SAME_LENGTH = 1.0 + 1e-9  # lengths of parts that differ by rounding are the sam
 @kernel
 def next_part_end(ev, a, b):
     """Return the end of the part of (a, b] that is tried next: not much longer than the last one that was resolved."""
-    span = max(ev[SPAN_TRIED], 10.0 * SLOPE_TIME * abs(b))
-    return b if ev[SPAN_TRIED] == 0.0 else min(b, a + span)
+    span = max(ev.span_tried, 10.0 * SLOPE_TIME * abs(b))
+    return b if ev.span_tried == 0.0 else min(b, a + span)
 
 
 @kernel
 def shrink_to_resolved(ev, guards, context, interpolate, mem, a, b):
     """Shorten (a, b] until every guard with a sign is resolved; AT_B, SLOPE_A and SLOPE_B are those of its ends. Returns the new end."""
-    watch, watched, trial = guard_values(ev, WATCH), False, guard_values(ev, AT_TRY)
-    for i in range(len(watch)):
-        watched = watched or watch[i] != 0.0
+    watched, trial = False, guard_values(ev, AT_TRY)
+    for i in range(len(trial)):
+        watched = watched or guard_state(ev, i).watch != 0.0
     if not watched:
         return b
     compute_end_slopes(ev, guards, context, interpolate, mem, a, b)
-    seen = b - a <= SAME_LENGTH * ev[SPAN] and not any_suspicious(ev, b - a)
+    seen = b - a <= SAME_LENGTH * ev.span and not any_suspicious(ev, b - a)
     floor = max(SHORTEST_PART * mem[H], 10.0 * SLOPE_TIME * abs(b))
-    if seen or ev[UNRESOLVED] >= MAX_UNRESOLVED or b - a <= floor:
+    if seen or ev.unresolved >= MAX_UNRESOLVED or b - a <= floor:
         return b
     while True:
         inside = a + TRIAL_SHARE * (b - a)
         if evaluate_guards_at(trial, ev, guards, context, interpolate, mem, inside) != 0:
             return b
         worst = largest_error(ev, b - a, TRIAL_SHARE)
-        if b - a > SAME_LENGTH * ev[SPAN]:
+        if b - a > SAME_LENGTH * ev.span:
             for share in FURTHER_SHARES:
                 if worst <= 1.0:
                     if (
@@ -88,21 +85,21 @@ def shrink_to_resolved(ev, guards, context, interpolate, mem, a, b):
             ):
                 return b
         if worst <= 1.0:
-            ev[SPAN] = b - a
-            ev[SPAN_TRIED] = (
+            ev.span = b - a
+            ev.span_tried = (
                 0.0
                 if worst <= NEGLIGIBLE_ERROR
                 else (FAST_PART_GROWTH if worst <= EASY_ERROR else PART_GROWTH) * (b - a)
             )
             return b
         if inside - a <= floor:
-            ev[SPAN], ev[SPAN_TRIED] = 0.0, 0.0
-            ev[UNRESOLVED] += 1.0
+            ev.span, ev.span_tried = 0.0, 0.0
+            ev.unresolved += 1.0
             mark_unresolved(ev, b - a)
             return b
         b = inside
         copy(guard_values(ev, AT_B), trial)
-        ev[SLOPES_AT] = -math.inf
+        ev.slopes_at = -math.inf
         compute_end_slopes(ev, guards, context, interpolate, mem, a, b)
 
 
@@ -110,7 +107,7 @@ def shrink_to_resolved(ev, guards, context, interpolate, mem, a, b):
 def any_suspicious(ev, h):
     """Return whether some guard has to be looked at inside of a part of length h."""
     found = False
-    for i in range(len(guard_values(ev, SIGN))):
+    for i in range(int(ev.guards)):
         found = found or is_suspicious(ev, i, h)
     return found
 
@@ -121,11 +118,11 @@ def is_suspicious(ev, i, h):
     g_a, g_b, sign = (
         guard_values(ev, VALUE)[i],
         guard_values(ev, AT_B)[i],
-        guard_values(ev, SIGN)[i],
+        guard_state(ev, i).sign,
     )
     s_a, s_b = h * guard_values(ev, SLOPE_A)[i], h * guard_values(ev, SLOPE_B)[i]
     size = max(abs(g_a), abs(g_b))
-    if not is_watched(ev, i) or size <= guard_values(ev, NOISE)[i]:
+    if not is_watched(ev, i) or size <= guard_state(ev, i).unresolved_size:
         return False
     turns = (
         sign * s_a < 0.0 < sign * s_b
@@ -137,29 +134,27 @@ def is_suspicious(ev, i, h):
 @kernel
 def is_watched(ev, i):
     """Return whether double crossings of guard i are looked for."""
-    return guard_values(ev, WATCH)[i] != 0.0 and guard_values(ev, SIGN)[i] != 0.0
+    return guard_state(ev, i).watch != 0.0 and guard_state(ev, i).sign != 0.0
 
 
 @kernel
 def largest_error(ev, h, share):
     """Return the largest distance of a guard from its cubic polynomial inside a part of length h, relative to the allowed one."""
     worst = 0.0
-    for i in range(len(guard_values(ev, SIGN))):
+    for i in range(int(ev.guards)):
         if is_watched(ev, i):
+            guard = guard_state(ev, i)
             worst = max(worst, polynomial_error(ev, i, h, share))
-            if guard_values(ev, NOISE)[i] < 0.0 and worst <= 1.0:
-                guard_values(ev, NOISE)[i] = 0.0
+            if guard.unresolved_size == SUSPECTED and worst <= 1.0:
+                guard.unresolved_size = 0.0
     return worst
 
 
 @kernel
 def polynomial_error(ev, i, h, share):
-    """Return that distance for guard i, whose value inside the part is in AT_TRY."""
-    sign, g, noise = (
-        guard_values(ev, SIGN)[i],
-        guard_values(ev, AT_TRY)[i],
-        guard_values(ev, NOISE)[i],
-    )
+    """Return the distance of guard i from its polynomial, its value inside the part being in AT_TRY, relative to the allowed one."""
+    sign, noise = guard_state(ev, i).sign, guard_state(ev, i).unresolved_size
+    g = guard_values(ev, AT_TRY)[i]
     g_a, g_b = guard_values(ev, VALUE)[i], guard_values(ev, AT_B)[i]
     s_a, s_b = h * guard_values(ev, SLOPE_A)[i], h * guard_values(ev, SLOPE_B)[i]
     size = max(abs(g_a), abs(g_b), abs(g))
@@ -204,12 +199,12 @@ def cubic_minimum(g_a, s_a, g_b, s_b):
 @kernel
 def mark_unresolved(ev, h):
     """Treat values of this size as noise until the next event, for guards that the shortest part has not resolved twice in a row."""
-    noise = guard_values(ev, NOISE)
-    for i in range(len(noise)):
+    for i in range(int(ev.guards)):
         if is_watched(ev, i) and polynomial_error(ev, i, h, TRIAL_SHARE) > 1.0:
             size = max(
                 abs(guard_values(ev, VALUE)[i]),
                 abs(guard_values(ev, AT_B)[i]),
                 abs(guard_values(ev, AT_TRY)[i]),
             )
-            noise[i] = 2.0 * size if noise[i] != 0.0 else -1.0
+            guard = guard_state(ev, i)
+            guard.unresolved_size = 2.0 * size if guard.unresolved_size != 0.0 else SUSPECTED

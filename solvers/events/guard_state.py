@@ -1,4 +1,8 @@
-"""State of the event guards at the current instant, and across a restart of the root finder."""
+"""State of the event guards: one record GUARD_STATE per guard, in the memory of the root finder.
+
+This module owns the record: its constants and predicates, and what is known of conditions across a
+new start (CONDITION per event of the description). The values of the guards stand in vectors.
+"""
 
 import math
 
@@ -6,44 +10,96 @@ from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.contacts.forces import monitored_margin
 from kinetree.solvers.contacts.located_contacts import monitors_separating_contact
-from kinetree.solvers.events.root_finding import FIRED, SIGN, VALUE, guard_values
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.views import guard_at
+from kinetree.solvers.layout import GuardCourse, GuardMark, GuardPhase, GuardVerdict
+from kinetree.solvers.views import condition_at, guard_at, guard_state_at
 
-RELEASE_DISTANCE = 1e-9  # m, m/s: what opens without speed is on its bound up to here, as it leaves more slowly than the dense output errs
+# blocks of a number per guard: values at `checked`, at the end of the interval, at a trial point;
+# slopes at both ends
+VALUE, AT_B, AT_TRY, SLOPE_A, SLOPE_B = range(5)
+BLOCKS = 5
+LOCATOR_HEAD, GUARD_STATE = U.LOCATOR.size, U.GUARD_STATE.size
+# the codes of the enumerations as the floats that kernels compare with
+KNOWN, UNKNOWN = float(GuardPhase.KNOWN), float(GuardPhase.UNKNOWN)
+LEAVING, SIMULTANEOUS = float(GuardPhase.LEAVING), float(GuardPhase.SIMULTANEOUS)
+RETURNED = float(GuardPhase.RETURNED)
+CLOCKED, SLIP = float(GuardCourse.CLOCKED), float(GuardCourse.SLIP)
+NOT_MARKED, PENDING = float(GuardMark.NONE), float(GuardMark.PENDING)
+RELEASE_FOUND, EVENT_FOUND = float(GuardMark.RELEASE_FOUND), float(GuardMark.EVENT_FOUND)
+NO_VERDICT, FIRED = float(GuardVerdict.NONE), float(GuardVerdict.FIRED)
+EVALUATED_FALSE = float(GuardVerdict.EVALUATED_FALSE)
+FORCED_OPEN, WAS_CLOSED = float(GuardVerdict.FORCED_OPEN), float(GuardVerdict.WAS_CLOSED)
+FALSE, NOT_KNOWN = float(L.Condition.FALSE), float(L.Condition.UNKNOWN)
+TRUE, JUST_FIRED = float(L.Condition.TRUE), float(L.Condition.JUST_FIRED)
+EVALUATED = float(L.Condition.EVALUATED)
+SUSPECTED = -1.0  # `unresolved_size` of a guard that one shortest part has not resolved
+RELEASE_DISTANCE = 1e-9  # m, m/s: what opens without speed leaves its bound more slowly than this
 
 
 @kernel
-def guard_part(W, model, at):
-    """Return the view of one number per guard of the present structure from a place on, one of
-    I.at_guards, I.at_fired, ...
-    """
-    return W[at : at + model.header.guards]
+def locator_size(guards, states):
+    """Return the length of the memory of the root finder."""
+    return LOCATOR_HEAD + (GUARD_STATE + BLOCKS) * guards + states
+
+
+@kernel
+def guard_state(ev, k):
+    """Return the record of guard k in the memory of the root finder."""
+    return guard_state_at(ev[LOCATOR_HEAD:], k)
+
+
+@kernel
+def guard_states(I, W):
+    """Return the table of the records of all guards of a unit."""
+    return W[I.at_locator + LOCATOR_HEAD :]
+
+
+@kernel
+def guard_values(ev, j):
+    """Return the view of block j: one number per guard."""
+    ng = int(ev.guards)
+    first = LOCATOR_HEAD + GUARD_STATE * ng
+    return ev[first + j * ng : first + (j + 1) * ng]
+
+
+@kernel
+def trial_state(ev):
+    """Return room for one state in the memory of the root finder."""
+    return ev[LOCATOR_HEAD + (GUARD_STATE + BLOCKS) * int(ev.guards) :]
+
+
+@kernel
+def indicators(I, W, model):
+    """Return the view of the guard values of the present structure, evaluated by `refresh`."""
+    return W[I.at_guards : I.at_guards + model.header.guards]
+
+
+@kernel
+def has_fired(guard):
+    """Return whether a guard became true, or its contact opened or was closed, at this instant."""
+    return guard.verdict == FIRED or guard.verdict == FORCED_OPEN or guard.verdict == WAS_CLOSED
+
+
+@kernel
+def is_marked(guard):
+    """Return whether something is to be done about a guard."""
+    return guard.mark != NOT_MARKED
 
 
 @kernel
 def begin_located_instant(I, W, model, ev):
-    """Copy the results of the root finder: fired guards, earlier values, and round-off levels.
+    """Start the cascade at an instant that the root finder has located.
 
-    Values of guards at the instant, evaluated after the loops were closed, are in the part `guards`: what lies within their distance from those
-    that the dense output had is noise.
+    Fired guards get their verdict, all guards the condition before the instant and their noise.
+    Values at the instant, evaluated after the loops were closed, are in the part `guards`: what
+    lies within their distance from those that the dense output had is noise.
     """
-    crossed, sign, located = (
-        guard_values(ev, FIRED),
-        guard_values(ev, SIGN),
-        guard_values(ev, VALUE),
-    )
-    value, fired, met = (
-        guard_part(W, model, I.at_guards),
-        guard_part(W, model, I.at_fired),
-        guard_part(W, model, I.at_met),
-    )
-    held, noise = guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
+    located, value = guard_values(ev, VALUE), indicators(I, W, model)
     for k in range(value.size):
-        fired[k] = 1.0 if crossed[k] != 0.0 else 0.0
-        met[k] = fired[k]
-        held[k] = sign[k] if sign[k] != 0.0 else math.copysign(1.0, value[k])
-        noise[k] = 4.0 * abs(value[k]) + 2.0 * abs(located[k] - value[k])
+        guard = guard_state(ev, k)
+        guard.verdict = FIRED if is_marked(guard) else NO_VERDICT
+        guard.condition = guard.sign if guard.sign != 0.0 else math.copysign(1.0, value[k])
+        guard.noise = 4.0 * abs(value[k]) + 2.0 * abs(located[k] - value[k])
 
 
 @kernel
@@ -51,27 +107,32 @@ def save_conditions(I, W, model):
     """Store which conditions are true, and which events just occurred, before the structure
     changes.
     """
-    met, held, noise = (
-        guard_part(W, model, I.at_met),
-        guard_part(W, model, I.at_held),
-        guard_part(W, model, I.at_noise),
-    )
-    for k in range(met.size):
-        event = guard_at(model.guards, k).event
+    states = guard_states(I, W)
+    for k in range(model.header.guards):
+        event, guard = guard_at(model.guards, k).event, guard_state_at(states, k)
         if event >= 0:
-            W[I.at_truth + 2 * event] = U.TRUE_NOW if met[k] > 0.0 else held[k]
-            W[I.at_truth + 2 * event + 1] = noise[k]
+            saved = condition_at(W[I.at_conditions :], event)
+            saved.condition = JUST_FIRED if has_fired(guard) else guard.condition
+            saved.noise = guard.noise
 
 
 @kernel
-def save_signs(I, W, model, ev):
+def save_signs(I, W, model):
     """Store the signs known to the root finder before a restart in the same structure."""
-    sign = guard_values(ev, SIGN)
-    for k in range(sign.size):
+    states = guard_states(I, W)
+    for k in range(model.header.guards):
         event = guard_at(model.guards, k).event
         if event >= 0:
-            W[I.at_truth + 2 * event] = sign[k]
-            W[I.at_truth + 2 * event + 1] = 0.0
+            saved = condition_at(W[I.at_conditions :], event)
+            saved.condition, saved.noise = guard_state_at(states, k).sign, 0.0
+
+
+@kernel
+def forget_conditions(I, W):
+    """Clear what is known of the conditions across a new start."""
+    for event in range(I.event_names):
+        saved = condition_at(W[I.at_conditions :], event)
+        saved.condition, saved.noise = NOT_KNOWN, 0.0
 
 
 @kernel
@@ -80,7 +141,7 @@ def mark_contacts_evaluated(I, W, model):
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
         if guard.kind == L.Guard.CONTACT:
-            W[I.at_truth + 2 * guard.event] = U.JUDGED
+            condition_at(W[I.at_conditions :], guard.event).condition = EVALUATED
 
 
 @kernel
@@ -88,37 +149,40 @@ def restore_conditions(I, W, model, ws, value):
     """Restore which events occurred at this instant in the structure before; return whether any
     did.
 
-    A contact that has been judged anew has not opened where it is closed; an open one on its bound leaves it, whatever the side by rounding.
+    A contact that has been solved anew has not opened where it is closed. An open one at zero gap
+    leaves its bound, whatever side of it round-off has put it on.
     """
-    met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
-    some = False
-    for k in range(met.size):
-        guard = guard_at(model.guards, k)
-        met[k], noise[k] = 0.0, 0.0
-        truth = W[I.at_truth + 2 * guard.event] if guard.event >= 0 else 0.0
-        if truth == U.TRUE_NOW:
-            met[k], noise[k] = 1.0, W[I.at_truth + 2 * guard.event + 1]
-        elif truth == U.JUDGED and monitored_margin(model, ws, guard.register) >= 0:
-            met[k] = U.NOT_YET
-        elif truth == U.JUDGED and abs(value[k]) <= RELEASE_DISTANCE:
-            met[k], noise[k] = U.DUE, RELEASE_DISTANCE
-        some = some or met[k] != 0.0
+    states, some = guard_states(I, W), False
+    for k in range(model.header.guards):
+        record, guard = guard_at(model.guards, k), guard_state_at(states, k)
+        guard.verdict, guard.noise = NO_VERDICT, 0.0
+        known = NOT_KNOWN
+        if record.event >= 0:
+            known = condition_at(W[I.at_conditions :], record.event).condition
+        if known == JUST_FIRED:
+            guard.verdict = FIRED
+            guard.noise = condition_at(W[I.at_conditions :], record.event).noise
+        elif known == EVALUATED and monitored_margin(model, ws, record.register) >= 0:
+            guard.verdict = EVALUATED_FALSE
+        elif known == EVALUATED and abs(value[k]) <= RELEASE_DISTANCE:
+            guard.verdict, guard.noise = FORCED_OPEN, RELEASE_DISTANCE
+        some = some or guard.verdict != NO_VERDICT
     return some
 
 
 @kernel
-def mark_initially_due(I, W, model, ws, value, fired):
+def mark_initially_due(I, W, model, ws, value):
     """Mark events due at the start of a stage; return EVENT or 0."""
-    found = 0
+    states, found = guard_states(I, W), 0
     for k in range(model.header.guards):
-        event = guard_at(model.guards, k).event
-        fired[k] = 1.0 if ends_stage_at_start(model, ws, k) else 0.0
-        if event >= 0 and W[I.at_truth + 2 * event] == -1.0 and value[k] > 0.0:
-            fired[k] = 1.0
-        if fired[k] != 0.0:
+        event, guard = guard_at(model.guards, k).event, guard_state_at(states, k)
+        guard.mark = PENDING if ends_stage_at_start(model, ws, k) else NOT_MARKED
+        if event >= 0 and value[k] > 0.0:
+            if condition_at(W[I.at_conditions :], event).condition == FALSE:
+                guard.mark = PENDING
+        if is_marked(guard):
             found = L.Status.EVENT.value
-    for e in range(2 * I.event_names):
-        W[I.at_truth + e] = 0.0
+    forget_conditions(I, W)
     return found
 
 
@@ -131,51 +195,45 @@ def ends_stage_at_start(model, ws, k):
 
 @kernel
 def arm_guards(I, W, model, ws):
-    """Mark the guards that may fire under model exchange: negative ones and active stage ends."""
-    value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
+    """Arm the guards that may fire under model exchange: negative ones and active stage ends."""
+    value, states = indicators(I, W, model), guard_states(I, W)
     for k in range(value.size):
-        armed[k] = 1.0 if value[k] < 0.0 or ends_stage_at_start(model, ws, k) else 0.0
+        armed = value[k] < 0.0 or ends_stage_at_start(model, ws, k)
+        guard_state_at(states, k).armed = 1.0 if armed else 0.0
 
 
 @kernel
 def disarm_at_bounds(I, W, model, ws):
     """Prevent fired guards at zero from firing again before the host's next complete step.
 
-    Contacts whose bodies do not approach are apart: they may touch.
+    Contacts whose bodies separate stay armed: they may touch again.
     """
-    value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
-    met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
+    value, states = indicators(I, W, model), guard_states(I, W)
     for k in range(value.size):
+        guard = guard_state_at(states, k)
         if (
-            met[k] > 0.0
-            and abs(value[k]) <= noise[k]
+            has_fired(guard)
+            and abs(value[k]) <= guard.noise
             and not monitors_separating_contact(model, ws, guard_at(model.guards, k).register)
         ):
-            armed[k] = 0.0
+            guard.armed = 0.0
 
 
 @kernel
 def note_guard_values(I, W, model):
-    """Store the guard values before events that a host requests."""
-    value, noise, met = (
-        guard_part(W, model, I.at_guards),
-        guard_part(W, model, I.at_noise),
-        guard_part(W, model, I.at_met),
-    )
+    """Store the guard values before events that a host requests in the places of their noise."""
+    value, states = indicators(I, W, model), guard_states(I, W)
     for k in range(value.size):
-        noise[k], met[k] = value[k], 0.0
+        guard = guard_state_at(states, k)
+        guard.noise, guard.verdict = value[k], NO_VERDICT
 
 
 @kernel
 def begin_host_instant(I, W, model):
-    """Mark guards requested by a host as fired and store the truth of the others."""
-    value, fired, met = (
-        guard_part(W, model, I.at_guards),
-        guard_part(W, model, I.at_fired),
-        guard_part(W, model, I.at_met),
-    )
-    held, noise = guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
+    """Start the cascade of events that a host requests: verdicts, conditions and noise."""
+    value, states = indicators(I, W, model), guard_states(I, W)
     for k in range(value.size):
-        met[k] = 1.0 if fired[k] != 0.0 else 0.0
-        held[k] = 1.0 if value[k] >= 0.0 else -1.0
-        noise[k] = 4.0 * abs(value[k]) + 2.0 * abs(noise[k] - value[k])
+        guard = guard_state_at(states, k)
+        guard.verdict = FIRED if is_marked(guard) else NO_VERDICT
+        guard.condition = TRUE if value[k] >= 0.0 else FALSE
+        guard.noise = 4.0 * abs(value[k]) + 2.0 * abs(guard.noise - value[k])

@@ -24,10 +24,15 @@ from kinetree.solvers.contacts.projection import (
 )
 from kinetree.solvers.events.event_cascade import run_cascade
 from kinetree.solvers.events.guard_state import (
+    EVENT_FOUND,
+    NOT_MARKED,
+    PENDING,
+    RELEASE_FOUND,
     arm_guards,
     begin_host_instant,
     disarm_at_bounds,
-    guard_part,
+    guard_states,
+    indicators,
     mark_initially_due,
     note_guard_values,
 )
@@ -35,12 +40,8 @@ from kinetree.solvers.instance.derivatives import evaluate_guards, read_guards
 from kinetree.solvers.instance.memory import load_states, refresh, structure
 from kinetree.solvers.instance.time_breakpoints import host_time, later_side
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.views import guard_at
+from kinetree.solvers.views import guard_at, guard_state_at
 
-GIVES_WAY, REACHED = (
-    3.0,
-    5.0,
-)  # in `fired`: a host has located that a closed contact opens or slides, or that another guard has come true
 EVERY_POSITIVE, ARMED = 0, 1  # which guards happen: option of unit_event
 GUARD_ROUNDING = 1e-13  # roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign
 
@@ -52,7 +53,7 @@ def refresh_for_host(I, F, W, t):
     model, ws = structure(I, F, W)
     if status == 0 and model.c_law.size > 0:
         separate_indicators(model, ws)
-        read_guards(guard_part(W, model, I.at_guards), model, ws)
+        read_guards(indicators(I, W, model), model, ws)
     return status
 
 
@@ -68,7 +69,7 @@ def evaluate_closed_guards(I, F, W, t):
             status = evaluate_guards(model, ws, instant)
         if status == 0:
             separate_indicators(model, ws)
-            read_guards(guard_part(W, model, I.at_guards), model, ws)
+            read_guards(indicators(I, W, model), model, ws)
         load_states(I, W, ws)
     return 0
 
@@ -79,18 +80,14 @@ def mark_located_by_host(I, F, W):
     or 0.
     """
     model, ws = structure(I, F, W)
-    near = margin_noise(model, ws) if model.c_law.size > 0 else 0.0
-    value, armed, fired = (
-        guard_part(W, model, I.at_guards),
-        guard_part(W, model, I.at_armed),
-        guard_part(W, model, I.at_fired),
-    )
-    found = 0
+    noise = margin_noise(model, ws) if model.c_law.size > 0 else 0.0
+    value, states, found = indicators(I, W, model), guard_states(I, W), 0
     for k in range(value.size):
-        fired[k] = 0.0
-        way = monitors_closed_contact(model, ws, k)
-        if armed[k] != 0.0 and value[k] >= (-near if way else 0.0):
-            fired[k], found = GIVES_WAY if way else REACHED, L.Status.EVENT.value
+        state = guard_state_at(states, k)
+        state.mark = NOT_MARKED
+        closed = monitors_closed_contact(model, ws, k)
+        if state.armed != 0.0 and value[k] >= (-noise if closed else 0.0):
+            state.mark, found = RELEASE_FOUND if closed else EVENT_FOUND, L.Status.EVENT.value
     return found
 
 
@@ -105,22 +102,17 @@ def monitors_closed_contact(model, ws, k):
 def mark_requested_events(I, F, W, option):
     """Mark the events to execute; return whether there are any."""
     model, ws = structure(I, F, W)
-    value, armed, fired = (
-        guard_part(W, model, I.at_guards),
-        guard_part(W, model, I.at_armed),
-        guard_part(W, model, I.at_fired),
-    )
-    some = False
+    value, states, some = indicators(I, W, model), guard_states(I, W), False
     for k in range(value.size):
-        way = monitors_closed_contact(model, ws, k)
-        opens = way and fired[k] == GIVES_WAY
-        located = opens or (not way and fired[k] == REACHED)
-        fired[k] = 0.0
-        if located or (value[k] >= 0.0 and (option == EVERY_POSITIVE or armed[k] != 0.0)):
-            guard = guard_at(model.guards, k)
+        guard, state = guard_at(model.guards, k), guard_state_at(states, k)
+        closed = monitors_closed_contact(model, ws, k)
+        opens = closed and state.mark == RELEASE_FOUND
+        located = opens or (not closed and state.mark == EVENT_FOUND)
+        state.mark = NOT_MARKED
+        if located or (value[k] >= 0.0 and (option == EVERY_POSITIVE or state.armed != 0.0)):
             if guard.kind == L.Guard.CONTACT and not opens:
                 prepare_contact_located_by_host(model, ws, guard.register)
-            fired[k], some = 1.0, True
+            state.mark, some = PENDING, True
     return some
 
 
@@ -143,21 +135,11 @@ def handle_host_events(I, F, W, t, option):
         model, ws = structure(I, F, W)
         some = False
         if status == 0 and W.stage != stage:
-            some = (
-                mark_initially_due(
-                    I,
-                    W,
-                    model,
-                    ws,
-                    guard_part(W, model, I.at_guards),
-                    guard_part(W, model, I.at_fired),
-                )
-                != 0
-            )
+            some = mark_initially_due(I, W, model, ws, indicators(I, W, model)) != 0
             note_guard_values(I, W, model)
         if status == 0:
             separate_indicators(model, ws)
-            read_guards(guard_part(W, model, I.at_guards), model, ws)
+            read_guards(indicators(I, W, model), model, ws)
         arm_guards(I, W, model, ws)
         disarm_at_bounds(I, W, model, ws)
     W.time = t
@@ -179,18 +161,18 @@ def note_step(I, F, W, t):
     due, which the host has not carried out: nothing follows from there.
     """
     model, ws = structure(I, F, W)
-    value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
+    value, states = indicators(I, W, model), guard_states(I, W)
     W.noted = math.inf
     if t <= W.settled:
         return 0
     for k in range(value.size):
-        if armed[k] != 0.0 and value[k] >= 0.0:
+        if guard_state_at(states, k).armed != 0.0 and value[k] >= 0.0:
             return 0
     noted = W[I.at_noted :]
-    swap_noted(noted, model, ws, armed)
-    adopt_noted(noted, model, ws, armed)
-    follow_accepted_step(model, ws, value, armed)
-    swap_noted(noted, model, ws, armed)
+    swap_noted(noted, model, ws, states)
+    adopt_noted(noted, model, ws, states)
+    follow_accepted_step(model, ws, value, states)
+    swap_noted(noted, model, ws, states)
     W.noted = t
     return 0
 
@@ -200,7 +182,7 @@ def continue_from(I, F, W, t):
     """The host moves to t: a noted step before t counts from now on, one behind t is taken back."""
     if t > W.noted:
         model, ws = structure(I, F, W)
-        adopt_noted(W[I.at_noted :], model, ws, guard_part(W, model, I.at_armed))
+        adopt_noted(W[I.at_noted :], model, ws, guard_states(I, W))
     if t != W.noted:
         W.noted = math.inf
     return 0
@@ -210,18 +192,18 @@ def continue_from(I, F, W, t):
 def leave_event_mode(I, F, W, t):
     """Event mode ends: guards that are negative may happen from now on."""
     model, _ = structure(I, F, W)
-    arm_negative_guards(guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed))
+    arm_negative_guards(indicators(I, W, model), guard_states(I, W))
     W.noted = math.inf
     W.settled = t
     return 0
 
 
 @kernel
-def arm_negative_guards(value, armed):
-    """Mark guards that are negative by more than roundings."""
+def arm_negative_guards(value, states):
+    """Arm guards that are negative by more than roundings."""
     for k in range(value.size):
         if value[k] < -GUARD_ROUNDING:
-            armed[k] = 1.0
+            guard_state_at(states, k).armed = 1.0
 
 
 @kernel
@@ -234,20 +216,23 @@ def swap_rows(a, b):
 
 
 @kernel
-def swap_noted(noted, model, ws, armed):
-    """Exchange marks and directions of slip with those noted."""
-    guards, contacts = armed.size, model.c_law.size
-    swap_rows(armed, noted)
+def swap_noted(noted, model, ws, states):
+    """Exchange which guards are armed, and the slip directions, with those noted."""
+    guards, contacts = model.header.guards, model.c_law.size
+    for k in range(guards):
+        armed = guard_state_at(states, k).armed
+        guard_state_at(states, k).armed = noted[k]
+        noted[k] = armed
     swap_rows(ws.c_dir, noted[guards:])
     swap_rows(ws.c_along, noted[guards + 2 * contacts :])
 
 
 @kernel
-def adopt_noted(noted, model, ws, armed):
-    """Marks and directions of slip become those noted, which stay."""
-    guards, contacts = armed.size, model.c_law.size
+def adopt_noted(noted, model, ws, states):
+    """Take over which guards are armed, and the slip directions, from those noted, which stay."""
+    guards, contacts = model.header.guards, model.c_law.size
     for k in range(guards):
-        armed[k] = noted[k]
+        guard_state_at(states, k).armed = noted[k]
     for k in range(2 * contacts):
         ws.c_dir[k] = noted[guards + k]
     for k in range(contacts):
@@ -255,22 +240,22 @@ def adopt_noted(noted, model, ws, armed):
 
 
 @kernel
-def follow_accepted_step(model, ws, value, armed):
+def follow_accepted_step(model, ws, value, states):
     """Store the slip directions at a step that the host has accepted.
 
     A slip that an event has left before its turn, by the host's errors, turns unseen in the step after it.
     """
-    for k in range(armed.size if model.c_law.size > 0 else 0):
-        guard = guard_at(model.guards, k)
+    for k in range(model.header.guards if model.c_law.size > 0 else 0):
+        guard, state = guard_at(model.guards, k), guard_state_at(states, k)
         if (
             guard.kind == L.Guard.CONTACT
-            and armed[k] == 0.0
+            and state.armed == 0.0
             and follow_unseen_reversal(model, ws, guard.register)
         ):
-            armed[k] = 1.0
+            state.armed = 1.0
     if model.c_law.size > 0:
         store_slip_directions(model, ws)
-    arm_negative_guards(value, armed)
+    arm_negative_guards(value, states)
 
 
 @kernel

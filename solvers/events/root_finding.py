@@ -1,46 +1,25 @@
 """Search on the dense output of one step: a root of a guard by bracketing, and an extremum of a guard that may hide two roots.
 
-Guards are functions guards(out, context, t, y) -> status. Memory `ev` as laid out here: EV_HEADER numbers, blocks of one number per guard, one state.
-A guard that has just happened and still lies on its bound is LEAVING: noise of the dense output there is not a crossing.
+Guards are functions guards(out, context, t, y) -> status. `ev` is its memory: record LOCATOR, records GUARD_STATE, vectors, one state.
+A guard that has just fired and still lies on its bound is LEAVING: noise of the dense output there is not a crossing.
 """
 
 import math
 
+from kinetree.solvers.events.guard_state import (
+    AT_B,
+    AT_TRY,
+    LEAVING,
+    SLOPE_A,
+    SLOPE_B,
+    VALUE,
+    guard_state,
+    guard_values,
+    trial_state,
+)
 from kinetree.solvers.integrate.controller import H, copy
 from kinetree.solvers.kernel import kernel
 
-EV_HEADER = 16
-GUARDS, STATES = 0, 1  # numbers of guards and states
-CHECKED = 2  # time up to which the guards were checked
-EVENT_TIME = 3  # instant of the event found last
-CHATTER_INTERVAL, CHATTER_COUNT = (
-    4,
-    5,
-)  # events of one guard closer than this [s], and how many of them in a row, are chatter
-EVENTS, CALLS = 6, 7  # events found and guard evaluations so far
-FAILED = 8  # status of a guard evaluation that failed during a search
-SLOPES_AT = 9  # time for which SLOPE_B holds
-SPAN = 10  # longest part of a step that was looked into and found to resolve the guards; 0: none
-SPAN_TRIED = 11  # length of the part that is tried next; 0: as long as there is
-UNRESOLVED = 12  # shortest parts of late that did not resolve the guards, less what is forgiven
-
-DIRECTION = 0  # +1: only upward crossings are events, -1: only downward, 0: both
-WATCH = 1  # 0: step ends only; k > 0: slopes too, and k - 1 points inside the step
-FIRED = 2  # result: +1, -1 for guards that crossed at EVENT_TIME, else 0
-SIGN = 3  # sign before the next crossing; 0: not known yet
-VALUE = 4  # guards at CHECKED
-BAND = 5  # values up to this count as zero when the sign is not known
-LAST_TIME, LAST_COUNT = 6, 7  # instant of the last event; successive events that came too soon
-ARM = 8  # 1: the sign is unknown and to be found right after CHECKED; LEAVING, LEFT, TOGETHER
-AT_B, AT_TRY, SLOPE_A, SLOPE_B = range(9, 13)
-UNSEEN = 13  # 1: may come and go while the state stands still, which lets steps grow
-NOISE = 14  # values up to this are noise; negative: the last shortest part was not resolved
-TIMED = 15  # 1: runs evenly with time between events, never chatters; -1: a slip, whose dips are errors of steps
-GUARD_BLOCKS = 16
-
-LEAVING = 2.0  # the sign is known by the rate, the value is still on the bound
-TOGETHER = 3.0  # crosses within the resolution of time of another guard's crossing
-LEFT = 4.0  # was LEAVING, left its bound inside the interval and came back: FIRED holds the instant
 DENSE_NOISE = (
     1e-12  # noise of a guard on the dense output, relative to its change over the interval
 )
@@ -60,18 +39,10 @@ SLOPE_TIME = 2e-12  # at least, relative to |t|: ten thousand roundings
 
 
 @kernel
-def guard_values(ev, j):
-    """Return the view of block j: one number per guard."""
-    ng = int(ev[GUARDS])
-    return ev[EV_HEADER + j * ng : EV_HEADER + (j + 1) * ng]
-
-
-@kernel
 def crossing_noise(ev, i, g_a, g_b):
     """Return the value that a guard may reach beyond zero by round-off without having crossed."""
-    if guard_values(ev, ARM)[i] != LEAVING:
-        return 0.0
-    return max(guard_values(ev, BAND)[i], DENSE_NOISE * max(abs(g_a), abs(g_b)))
+    guard = guard_state(ev, i)
+    return max(guard.band, DENSE_NOISE * max(abs(g_a), abs(g_b))) if guard.phase == LEAVING else 0.0
 
 
 @kernel
@@ -83,12 +54,12 @@ def time_resolution(mem, t):
 @kernel
 def evaluate_guards_at(out, ev, guards, context, interpolate, mem, t):
     """Guards at t on the dense output; 0 or the status of the failure."""
-    y = ev[EV_HEADER + GUARD_BLOCKS * int(ev[GUARDS]) :]
+    y = trial_state(ev)
     interpolate(y, mem, t)
-    ev[CALLS] += 1.0
+    ev.calls += 1.0
     status = guards(out, context, t, y)
     if status != 0:
-        ev[FAILED] = status
+        ev.failed = status
     return status
 
 
@@ -155,12 +126,12 @@ def compute_start_slopes(ev, guards, context, interpolate, mem, a, b):
         guard_values(ev, VALUE),
         guard_values(ev, AT_TRY),
     )
-    if ev[SLOPES_AT] != a:
+    if ev.slopes_at != a:
         inside = a + slope_step(a, b)
         evaluate_guards_at(trial, ev, guards, context, interpolate, mem, inside)
         for i in range(len(slope)):
             slope[i] = (trial[i] - value[i]) / max(inside - a, SHORTEST_TIME)
-        ev[SLOPES_AT] = a
+        ev.slopes_at = a
 
 
 @kernel
@@ -171,14 +142,21 @@ def compute_end_slopes(ev, guards, context, interpolate, mem, a, b):
         guard_values(ev, AT_TRY),
         guard_values(ev, SLOPE_B),
     )
-    if ev[SLOPES_AT] != b:
+    if ev.slopes_at != b:
         compute_start_slopes(ev, guards, context, interpolate, mem, a, b)
         copy(guard_values(ev, SLOPE_A), slope_b)
         inside = b - slope_step(a, b)
         evaluate_guards_at(trial, ev, guards, context, interpolate, mem, inside)
         for i in range(len(slope_b)):
             slope_b[i] = (at_b[i] - trial[i]) / max(b - inside, SHORTEST_TIME)
-        ev[SLOPES_AT] = b
+        ev.slopes_at = b
+
+
+@kernel
+def is_sampled(ev, i):
+    """Return whether guard i, of known sign, is sampled inside steps."""
+    guard = guard_state(ev, i)
+    return guard.sampled != 0.0 and guard.sign != 0.0
 
 
 @kernel
@@ -188,16 +166,11 @@ def shrink_to_nearly_linear(ev, guards, context, interpolate, mem, a, b):
 
     Both the middle and the tangent at a tell: guards that swing may meet their chord in the middle.
     """
-    unseen, sign, value, slope = (
-        guard_values(ev, UNSEEN),
-        guard_values(ev, SIGN),
-        guard_values(ev, VALUE),
-        guard_values(ev, SLOPE_B),
-    )
+    value, slope = guard_values(ev, VALUE), guard_values(ev, SLOPE_B)
     at_b, trial = guard_values(ev, AT_B), guard_values(ev, AT_TRY)
     some = False
-    for i in range(len(sign)):
-        some = some or (unseen[i] != 0.0 and sign[i] != 0.0)
+    for i in range(len(value)):
+        some = some or is_sampled(ev, i)
     if some:
         compute_start_slopes(ev, guards, context, interpolate, mem, a, b)
     for _ in range(LINEAR_HALVINGS if some else 0):
@@ -206,12 +179,13 @@ def shrink_to_nearly_linear(ev, guards, context, interpolate, mem, a, b):
             not a < middle < b
             or evaluate_guards_at(trial, ev, guards, context, interpolate, mem, middle) != 0
         ):
-            break  # what jumps at a corner is between neighbouring numbers
+            break  # what jumps at a breakpoint is between neighbouring numbers
         bends = False
-        for i in range(len(sign)):
-            if unseen[i] != 0.0 and sign[i] != 0.0:
-                low = max(0.0, min(sign[i] * trial[i], sign[i] * at_b[i]))
-                if sign[i] * at_b[i] < 0.0:
+        for i in range(len(value)):
+            if is_sampled(ev, i):
+                sign = guard_state(ev, i).sign
+                low = max(0.0, min(sign * trial[i], sign * at_b[i]))
+                if sign * at_b[i] < 0.0:
                     low = max(abs(value[i]), abs(at_b[i]))
                 chord, tangent = 0.5 * (value[i] + at_b[i]), value[i] + slope[i] * (middle - a)
                 bends = (

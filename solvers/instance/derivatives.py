@@ -4,7 +4,7 @@ A run by a Hamiltonian form has y = (q, p, x, work); ws.u always holds the speed
 The literal forms are in a library of their own, which the hooks call.
 """
 
-from kinetree.solvers.contacts.contact_jacobian import any_closed
+from kinetree.solvers.contacts.contact_modes import any_closed
 from kinetree.solvers.contacts.forces import write_indicators
 from kinetree.solvers.contacts.projection import project_constraints
 from kinetree.solvers.elements.chosen import element_q_rates, has_own_tangent

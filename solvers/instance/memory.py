@@ -20,7 +20,7 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constrained_accelerations import accelerations_of
 from kinetree.solvers.loops.constraint_residuals import opening, position_residual
-from kinetree.solvers.views import guard_at, model_view, stage_at, work_view
+from kinetree.solvers.views import guard_at, locator_view, model_view, stage_at, work_view
 
 STAGES = U.UNIT.size  # where the records of the stages begin
 
@@ -47,8 +47,8 @@ def integrator_memory(I, W):
 
 @kernel
 def locator_memory(I, W):
-    """Return the memory of the root finder."""
-    return W[I.at_locator : I.at_locator + I.locator]
+    """Return the memory of the root finder: record LOCATOR and what follows it."""
+    return locator_view(W[I.at_locator : I.at_locator + I.locator])
 
 
 @kernel

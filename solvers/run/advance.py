@@ -15,13 +15,7 @@ from kinetree.solvers.events.event_handling import (
     release_contacts_after_breakpoint,
 )
 from kinetree.solvers.events.event_location import locate_event
-from kinetree.solvers.events.root_finding import (
-    EVENT_TIME,
-    FIRED,
-    LAST_COUNT,
-    SLOPES_AT,
-    guard_values,
-)
+from kinetree.solvers.events.guard_state import guard_state, is_marked
 from kinetree.solvers.instance.derivatives import event_indicators, get_state, put_state, sided_time
 from kinetree.solvers.instance.failures import find_cause
 from kinetree.solvers.instance.integrators import (
@@ -133,7 +127,7 @@ def run_structure(I, W, model, ws, target):
         status = locate_event(ev, event_indicators, context, interpolate, mem, target)
         if has_reached_breakpoint(W, mem, ev, target, status):
             turned = pass_breakpoint(W, mem, model, ws)
-            ev[SLOPES_AT] = -math.inf
+            ev.slopes_at = -math.inf
             if turned == 0 and model.c_law.size > 0:
                 turned = release_contacts_after_breakpoint(model, ws, mem, ev)
             status = turned if turned != 0 else status
@@ -176,7 +170,7 @@ def has_reached_breakpoint(W, mem, ev, target, status):
         mem
     ) > target + time_tolerance(target):
         return False
-    return status == 0 or (status == EVENT and abs(ev[EVENT_TIME] - knot) <= time_tolerance(knot))
+    return status == 0 or (status == EVENT and abs(ev.event_time - knot) <= time_tolerance(knot))
 
 
 @kernel
@@ -264,7 +258,7 @@ def finish_run(I, W, mem, ev, model, ws, target, status):
     W.fastest, W.last_step = mem[C.LIPSCHITZ], mem[C.H]
     ws.head.read_until = math.inf  # whoever evaluates between two steps looks ahead
     if status == EVENT or status == CHATTERING:
-        t = ev[EVENT_TIME]
+        t = ev.event_time
     elif status == 0:
         t = target
     n = int(mem[C.N])
@@ -277,16 +271,18 @@ def finish_run(I, W, mem, ev, model, ws, target, status):
     W.work = y[n - 1]
     W.time = t
     if status == CHATTERING:
-        W.item = find_chattering_guard(ev, model.header.guards)
+        W.item = find_chattering_guard(ev)
     return status if status != 0 else found
 
 
 @kernel
-def find_chattering_guard(ev, count):
+def find_chattering_guard(ev):
     """Return the guard that fired too often."""
-    fired, often = guard_values(ev, FIRED), guard_values(ev, LAST_COUNT)
     found = -1
-    for k in range(count):
-        if fired[k] != 0.0 and (found < 0 or often[k] > often[found]):
+    for k in range(int(ev.guards)):
+        often = guard_state(ev, k).quick_events
+        if is_marked(guard_state(ev, k)) and (
+            found < 0 or often > guard_state(ev, found).quick_events
+        ):
             found = k
     return found

@@ -12,7 +12,7 @@ from kinetree.models import load
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.language.errors import ModelError
 from kinetree.models.trace.symbolic_kernels import PlainKernels
-from kinetree.solvers.contacts.contact_jacobian import OPEN, SLIDE, STICK
+from kinetree.solvers.contacts.contact_modes import OPEN, SLIDE, STICK
 
 LOADS = {
     "left_load": "left.force",

@@ -17,7 +17,7 @@ from fmpy import simulate_fmu
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.models.trace.symbolic_kernels import PlainKernels
-from kinetree.solvers.contacts.contact_jacobian import STICK
+from kinetree.solvers.contacts.contact_modes import STICK
 
 MU = 0.3
 CUBE = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
@@ -325,10 +325,20 @@ def test_roundoff_slip_does_not_leave_guard_at_zero(passing: float, shown: float
     d = np.array([1.0, -0.5, 0.25])
     model = SimpleNamespace(c_value=np.zeros(3), c_law=np.zeros(1), c_row=np.array([0, 3]))
     ws = SimpleNamespace(
-        c_take=np.ones(1), c_x=np.array([2.0, 0.0, 0.0]), c_g=np.outer(d, d).ravel(), c_b=-2.0 * d + [0.0, passing, 0.0], c_at=np.arange(3.0),
-        c_margin=np.zeros(2), c_mode=np.array([STICK], dtype=float), c_rub=np.ones(1), c_mu=np.full(1, 0.3), c_ways=np.zeros(1), c_pull=np.zeros(3),
-        c_slip=np.array([0.6, 0.8]), c_drift=np.zeros(2),
-    )  # fmt: skip
+        c_included=np.ones(1),
+        c_x=np.array([2.0, 0.0, 0.0]),
+        c_g=np.outer(d, d).ravel(),
+        c_b=-2.0 * d + [0.0, passing, 0.0],
+        c_at=np.arange(3.0),
+        c_margin=np.zeros(2),
+        c_mode=np.array([STICK], dtype=float),
+        c_friction=np.ones(1),
+        c_mu=np.full(1, 0.3),
+        c_free_count=np.zeros(1),
+        c_pull=np.zeros(3),
+        c_slip=np.array([0.6, 0.8]),
+        c_drift=np.zeros(2),
+    )
     measure_margins(model, ws, 3)
     assert ws.c_margin[1] == pytest.approx(
         -0.3 * 2.0 * (d[1] ** 2 + d[2] ** 2) - 2e-9 if shown is None else shown, rel=1e-6
@@ -346,11 +356,21 @@ def test_sideways_drive_starts_slip(way: tuple[float, float]):
     across = np.array([-way[1], way[0]])
     model = SimpleNamespace(c_value=np.zeros(3), c_law=np.zeros(1), c_row=np.array([0, 3]))
     ws = SimpleNamespace(
-        c_take=np.ones(1), c_x=np.array([2.0, 0.0, 0.0]), c_g=np.eye(3).ravel(), c_at=np.arange(3.0),
+        c_included=np.ones(1),
+        c_x=np.array([2.0, 0.0, 0.0]),
+        c_g=np.eye(3).ravel(),
+        c_at=np.arange(3.0),
         c_b=np.array([-2.0, *(1e-3 * across + 1e-5 * np.array(way))]),
-        c_margin=np.zeros(2), c_mode=np.array([STICK], dtype=float), c_rub=np.ones(1), c_mu=np.full(1, 0.3), c_ways=np.ones(1), c_way=np.array(way),
-        c_pull=np.zeros(3), c_slip=np.zeros(2), c_drift=np.zeros(2),
-    )  # fmt: skip
+        c_margin=np.zeros(2),
+        c_mode=np.array([STICK], dtype=float),
+        c_friction=np.ones(1),
+        c_mu=np.full(1, 0.3),
+        c_free_count=np.ones(1),
+        c_free_slip=np.array(way),
+        c_pull=np.zeros(3),
+        c_slip=np.zeros(2),
+        c_drift=np.zeros(2),
+    )
     measure_margins(model, ws, 3)
     assert ws.c_margin[1] == pytest.approx(1e-3 - 2e-9, rel=1e-9)
     assert ws.c_slip == pytest.approx(across) and ws.c_drift == pytest.approx(1e-3 * across)

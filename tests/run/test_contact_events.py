@@ -21,9 +21,9 @@ def contacts(monkeypatch, *rows: dict):
     wide = [3 if row.get("friction", True) else 1 for row in rows]
     first = np.array([0, *np.cumsum(wide)])
     ws = SimpleNamespace(
-        c_mode=np.array([row.get("mode", STICK) for row in rows]), c_near=np.array([row.get("near", 0.0) for row in rows]),
+        c_mode=np.array([row.get("mode", STICK) for row in rows]), c_impact=np.array([row.get("near", 0.0) for row in rows]),
         c_margin=np.zeros(2 * count), c_rate=np.zeros(first[-1]), c_lam=np.zeros(first[-1]), c_slip=np.zeros(2 * count), c_dir=np.zeros(2 * count),
-        c_hold=np.zeros(count), c_rub=np.zeros(count), head=SimpleNamespace(item=-1.0),
+        c_hold=np.zeros(count), c_friction=np.zeros(count), head=SimpleNamespace(item=-1.0),
     )  # fmt: skip
     for k, row in enumerate(rows):
         ws.c_margin[2 * k + 1], ws.c_lam[first[k]] = row.get("margin", 0.0), row.get("force", 0.0)
@@ -137,7 +137,7 @@ def test_slips_restart_after_closing(monkeypatch):
 
 
 def test_driven_together_contact_is_named(monkeypatch):
-    """Of contacts that took part, 1 or 2 in c_near, the first that is driven together; the others may approach as they like."""
+    """Of contacts that took part, 1 or 2 in c_impact, the first that is driven together; the others may approach as they like."""
     for near, driven, item in (
         ((0.0, 1.0, SLOW), (1, 1, 1), 1),
         ((0.0, 1.0, SLOW), (1, 0, 1), 2),

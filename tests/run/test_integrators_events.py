@@ -8,7 +8,8 @@ from integrator_runs import METHODS, cut, memory, problem, time_of
 from plain_kernels import plain
 
 from kinetree.scripts.bench.integrator_problems import FALL, Problem, kepler
-from kinetree.solvers.events.root_finding import CALLS, DIRECTION, EVENT_TIME, FIRED, WATCH
+from kinetree.solvers.events.guard_state import FIRED
+from kinetree.solvers.events.root_finding import CALLS, DIRECTION, EVENT_TIME, WATCH
 from kinetree.solvers.layout import Status
 
 EVENTS = plain("events.event_location")

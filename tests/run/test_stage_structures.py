@@ -421,7 +421,7 @@ def test_states_of_contacts_are_kept_with_their_directions():
         not ws.c_lam.any()
         and not ws.c_slip.any()
         and (ws.c_hold == 1.0).all()
-        and (ws.c_rub == 1.0).all()
+        and (ws.c_friction == 1.0).all()
     )
 
 

@@ -76,7 +76,7 @@ def stub_unit(**parameters: float) -> SimpleNamespace:
         "states": states,
         "rates": states,
         "guards": guards,
-        "armed": guards,
+        "locator": U.LOCATOR.size + U.GUARD_STATE.size * guards,
         "slopes": 1,
         "workspace": 64 + c.floats.size,
     }
