@@ -78,13 +78,19 @@ class Exchange(Core):
 
     def guard_entries(self, name):
         """Return the view of one entry of the records of all guards: ARMED or MARK."""
-        first, size = self.model.ints[PLACES["AT_LOCATOR"]] + PLACES["LOCATOR"], PLACES["GUARD_STATE"]
+        first, size = (
+            self.model.ints[PLACES["AT_LOCATOR"]] + PLACES["LOCATOR"],
+            PLACES["GUARD_STATE"],
+        )
         first += PLACES[name]
         return self.work[first : first + size * self.model.n_guards : size]
 
     def put_guard_entries(self, name, numbers):
         """Write one entry of the records of all guards."""
-        first, size = self.model.ints[PLACES["AT_LOCATOR"]] + PLACES["LOCATOR"], PLACES["GUARD_STATE"]
+        first, size = (
+            self.model.ints[PLACES["AT_LOCATOR"]] + PLACES["LOCATOR"],
+            PLACES["GUARD_STATE"],
+        )
         for k, number in enumerate(numbers):
             self.work[first + PLACES[name] + size * k] = number
 

@@ -65,7 +65,8 @@ def guard_values(ev, j):
 @kernel
 def trial_state(ev):
     """Return room for one state in the memory of the root finder."""
-    return ev[LOCATOR_HEAD + (GUARD_STATE + BLOCKS) * int(ev.guards) :]
+    first = LOCATOR_HEAD + (GUARD_STATE + BLOCKS) * int(ev.guards)
+    return ev[first : first + int(ev.states)]
 
 
 @kernel
