@@ -2,19 +2,21 @@
 
 import math
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from noted_calls import FAILURE, Noted
 from plain_kernels import plain
+from unit_stand_in import entries
 
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate.kinds import AUTO, CODES
 from kinetree.solvers.layout import Status
 
-M, S, C, X = (
+M, G, C, X = (
     plain("run.advance"),
-    plain("events.root_finding"),
+    plain("events.guard_state"),
     plain("integrate.controller"),
     plain("instance.integrators"),
 )
@@ -33,10 +35,17 @@ def memory(n: int = 3, t: float = 2.0, kind: int = ADAMS) -> np.ndarray:
     return mem
 
 
+def locator(guards: int) -> Any:
+    """Cleared memory of a root finder for some guards and two states."""
+    ev = U.LOCATOR.of(np.zeros(G.locator_size(guards, 2)))
+    ev.guards, ev.states = guards, 2
+    return ev
+
+
 def head(**values: float) -> SimpleNamespace:
     return SimpleNamespace(
         **{
-            "sided_time": 0.0,
+            "sided": 0.0,
             "read_from": 0.0,
             "read_until": 0.0,
             "on_constraints": 0.0,
@@ -77,8 +86,8 @@ def test_step_ends_at_corner_after_all_rows_are_read():
         (2.0, 3.0, 2, 2.0, False), (2.0, 3.0, CHATTERING, 2.0, False),
     ]  # fmt: skip
     for knot, target, status, happened, there in rows:
-        ev = np.zeros(S.EV_HEADER)
-        ev[S.EVENT_TIME] = happened
+        ev = locator(0)
+        ev.event_time = happened
         assert (
             M.has_reached_breakpoint(SimpleNamespace(knot=knot), memory(), ev, target, status)
             == there
@@ -216,7 +225,7 @@ CLOSING = ["put_state 2", "project_near 2", "project_closed_contacts 2", "get_st
 )
 def test_a_new_state_is_closed_and_taken_over(monkeypatch, loops, fails):
     model, ws = mechanism(loops, 1)
-    whole = [each for each in CLOSING if loops or not each.startswith("project")]
+    whole = [each for each in CLOSING if loops or not each.startswith("project_near")]
     calls = Noted(monkeypatch, M, *(each.split()[0] for each in CLOSING), fails=fails)
     names = [each.split()[0] for each in whole]
     assert M.close_step(memory(), (model, ws)) == (FAILURE if fails in names else 0)
@@ -260,15 +269,13 @@ def test_drifting_step_is_repeated_on_constraints(monkeypatch, fails, strays, ag
 
 
 def test_chatter_is_that_of_the_guard_that_fired_most_often():
-    ev = np.zeros(S.EV_HEADER + S.GUARD_BLOCKS * 4)
-    ev[S.GUARDS] = 4
+    ev = locator(4)
     for fired, often, which in (
         ((0, 0, 0, 0), (9, 9, 9, 9), -1), ((0, 1, -1, 1), (9, 2, 3, 2), 2), ((1, 1, 0, 0), (3, 3, 0, 0), 0), ((0, 0, 0, 1), (0, 0, 0, 0), 3),
         ((1, 0, 0, 1), (0, 0, 0, 5), 3),
     ):  # fmt: skip
-        S.guard_values(ev, S.FIRED)[:], S.guard_values(ev, S.LAST_COUNT)[:] = fired, often
-        assert M.find_chattering_guard(ev, 4) == which
-    assert M.find_chattering_guard(ev, 3) == 0
+        entries(ev, "mark")[:], entries(ev, "quick_events")[:] = fired, often
+        assert M.find_chattering_guard(ev) == which
 
 
 @pytest.mark.parametrize(
@@ -283,9 +290,9 @@ def test_where_a_run_arrives(monkeypatch, status, target, event, t, inside, item
     model, ws = mechanism()
     mem, placed = memory(), []
     mem[C.LIPSCHITZ] = 40.0
-    ev = np.zeros(S.EV_HEADER + S.GUARD_BLOCKS * 2)
-    ev[S.GUARDS], ev[S.EVENT_TIME] = 2, event
-    S.guard_values(ev, S.FIRED)[:] = 0.0, 1.0
+    ev = locator(2)
+    ev.event_time = event
+    entries(ev, "mark")[:] = 0.0, 1.0
     I = SimpleNamespace(at_scratch=U.UNIT_HEAD.size)
     W = U.UNIT_HEAD.of(np.zeros(U.UNIT_HEAD.size + 3))
     monkeypatch.setattr(
@@ -446,7 +453,7 @@ class Stepping:
         self.mem = memory(t=0.0, kind=int(what.get("kind", ADAMS)))
         self.mem[C.H] = 1.0
         self.model, self.ws = mechanism(int(what.get("loops", 0)), int(what.get("contacts", 0)))
-        self.ev = np.zeros(S.EV_HEADER + S.GUARD_BLOCKS * 2)
+        self.ev = locator(2)
         self.I = SimpleNamespace(integrator=int(what.get("integrator", ADAMS)))
         self.W = SimpleNamespace(
             started=what.get("started", 1.0),
@@ -595,7 +602,7 @@ def test_corners_are_applied_once_at_step_ends(monkeypatch):
     stepping = Stepping(monkeypatch, knots=(1.0,))
     assert (
         stepping.run() == (0, [*FIRST, *STEP, "pass_breakpoint", *STEP, "finish_run"])
-        and stepping.ev[S.SLOPES_AT] == -INF
+        and stepping.ev.slopes_at == -INF
     )
     contacts = Stepping(monkeypatch, knots=(1.0,), contacts=1)
     assert contacts.run() == (
@@ -619,8 +626,8 @@ def test_corners_are_applied_once_at_step_ends(monkeypatch):
         [*FIRST, *STEP, "pass_breakpoint", "release_contacts_after_breakpoint", "finish_run"],
     )
     happens = Stepping(monkeypatch, knots=(1.0,), located=lambda t: EVENT if t > 0.5 else 0)
-    happens.ev[S.EVENT_TIME] = 1.0
+    happens.ev.event_time = 1.0
     assert happens.run() == (EVENT, [*FIRST, *STEP, "pass_breakpoint", "finish_run"])
     before = Stepping(monkeypatch, knots=(1.0,), located=lambda t: EVENT if t > 0.5 else 0)
-    before.ev[S.EVENT_TIME] = 0.75
+    before.ev.event_time = 0.75
     assert before.run() == (EVENT, [*FIRST, *STEP, "finish_run"])

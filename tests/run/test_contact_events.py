@@ -12,7 +12,7 @@ from kinetree.solvers.layout import Contact, Status
 
 M, I = plain("contacts.mode_changes"), plain("contacts.impacts")
 OPEN, STICK, SLIDE = (float(each) for each in (Contact.OPEN, Contact.STICK, Contact.SLIDE))
-SLOW, STILL, SCALE = I.SLOW, I.STILL_SPEED, 2.0
+SLOW, STILL, SCALE = M.CLOSED_ON_TRIAL, I.STILL_SPEED, 2.0
 
 
 def contacts(monkeypatch, *rows: dict):
@@ -125,7 +125,7 @@ def test_slips_restart_after_closing(monkeypatch):
     """The slip of what took part and slides is that of the state now; what is let go, takes no part, sticks or has one row keeps its direction."""
     rows = [
         {"near": SLOW, "mode": SLIDE},
-        {"near": M.LET_GO, "mode": SLIDE},
+        {"near": M.SLIP_KEPT, "mode": SLIDE},
         {"near": SLOW, "mode": STICK},
         {"near": SLOW, "mode": SLIDE, "friction": False},
     ]

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from known_guards import G
 from plain_kernels import plain
 from unit_stand_in import EMPTY, HandMade, guard
 
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Guard, Status
-from kinetree.solvers.unit_layout import CLOSED, DUE, NOT_YET
 
 M = plain("events.event_cascade")
 RESET, STAGE, CONTACT = (int(each) for each in (Guard.RESET, Guard.STAGE, Guard.CONTACT))
@@ -45,7 +45,7 @@ def test_events_happen_and_stages_end():
     for fired, ends, happens in (
         ((0, 0, 0, 0), -1, False), ((1, 0, 0, 0), -1, True), ((0, 0, 1, 0), -1, True), ((0, 1, 0, 1), 1, False), ((1, 0, 0, 1), 3, True),
     ):  # fmt: skip
-        made.set(fired=fired)
+        made.set(mark=fired)
         assert (
             link_of(made, "find_stage_end") == ends
             and link_of(made, "has_pending_event") == happens
@@ -53,79 +53,105 @@ def test_events_happen_and_stages_end():
 
 
 def test_endless_event_chain_names_last_event():
-    made = HandMade(guard(), guard(), guard()).set(fired=(1.0, 1.0, 0.0))
+    made = HandMade(guard(), guard(), guard()).set(mark=(1.0, 1.0, 0.0))
     assert link_of(made, "report_chatter") == Status.CHATTERING and made.W.item == 1
 
 
 def test_located_contact_events_are_marked_due(contacts):
     rows = [  # kind, register, fired, met -> met
-        (CONTACT, OPENS, 1.0, 0.0, DUE), (CONTACT, SLIPS, 1.0, 0.0, DUE), (CONTACT, OPENS, 0.0, 0.0, CLOSED), (CONTACT, SLIPS, 0.0, 0.0, 0.0),
-        (CONTACT, OPENS, 4.0, 0.0, CLOSED), (CONTACT, SLIPS, 4.0, 0.0, 0.0), (CONTACT, 3, 1.0, 1.0, 1.0), (RESET, OPENS, 1.0, 1.0, 1.0),
-        (RESET, OPENS, 0.0, 0.0, 0.0), (CONTACT, 3, 0.0, 0.0, 0.0),
-    ]  # fmt: skip
+        (CONTACT, OPENS, 1.0, 0.0, G.FORCED_OPEN),
+        (CONTACT, SLIPS, 1.0, 0.0, G.FORCED_OPEN),
+        (CONTACT, OPENS, 0.0, 0.0, G.WAS_CLOSED),
+        (CONTACT, SLIPS, 0.0, 0.0, 0.0),
+        (CONTACT, OPENS, 4.0, 0.0, G.WAS_CLOSED),
+        (CONTACT, SLIPS, 4.0, 0.0, 0.0),
+        (CONTACT, 3, 1.0, 1.0, 1.0),
+        (RESET, OPENS, 1.0, 1.0, 1.0),
+        (RESET, OPENS, 0.0, 0.0, 0.0),
+        (CONTACT, 3, 0.0, 0.0, 0.0),
+    ]
     made = HandMade(*(guard(kind=kind, register=register) for kind, register, *_ in rows))
-    made.set(fired=[row[2] for row in rows], met=[row[3] for row in rows])
+    made.set(mark=[row[2] for row in rows], verdict=[row[3] for row in rows])
     link_of(made, "mark_located_contacts", made.ws)
-    assert made["met"].tolist() == [row[4] for row in rows]
+    assert made["verdict"].tolist() == [row[4] for row in rows]
 
 
 def test_due_contact_events_happen_within_noise(contacts):
     made = HandMade(*(guard(kind=CONTACT, register=each) for each in (OPENS, SLIPS, 3))).set(
-        met=(DUE, CLOSED, DUE)
+        verdict=(G.FORCED_OPEN, G.WAS_CLOSED, G.FORCED_OPEN)
     )
     for noise, some in ((0.5, True), (0.25, False)):
         made.set(noise=noise)
         assert link_of(made, "force_located_contacts", made.ws) == some and contacts["given"] == {0}
-    made.set(met=(DUE, DUE, 1), noise=(0.5, 0.25, 0.5))
+    made.set(verdict=(G.FORCED_OPEN, G.FORCED_OPEN, 1), noise=(0.5, 0.25, 0.5))
     assert link_of(made, "force_located_contacts", made.ws) and contacts["given"] == {0, 1}
-    made.set(met=(DUE, DUE, 1), noise=(0.25, 0.5, 0.5))
+    made.set(verdict=(G.FORCED_OPEN, G.FORCED_OPEN, 1), noise=(0.25, 0.5, 0.5))
     assert link_of(made, "force_located_contacts", made.ws)
 
 
 def test_contacts_that_have_been_judged(contacts):
     rows = [  # kind, register, met, noise, value -> met, held, noise
-        ((CONTACT, OPENS, DUE, 0.5, 0.1), (NOT_YET, -1, 0)), ((CONTACT, SLIPS, 1.0, 0.5, 0.1), (NOT_YET, -1, 0)),
-        ((CONTACT, 3, DUE, 0.5, 0.1), (DUE, -1, LIFT)), ((CONTACT, 3, CLOSED, 0.5, 0.1), (DUE, -1, LIFT)),
-        ((CONTACT, 4, 1.0, 0.5, 0.1), (DUE, -1, 0.2)), ((CONTACT, 4, 0.0, 0.5, -0.1), (DUE, -1, 0.2)), ((CONTACT, 4, 0.0, 0.5, 1e-12),
-        (DUE, -1, LIFT)),
-        ((CONTACT, 3, 1.0, 0.5, 0.1), (1, 1, 0.5)), ((CONTACT, 3, 0.0, 0.5, 0.1), (1, 1, ON_BOUND)), ((CONTACT, 3, NOT_YET, 0.5, 0.1),
-        (1, 1, ON_BOUND)),
-        ((CONTACT, 3, 1.0, 0.0, 0.1), (1, 1, ON_BOUND)), ((RESET, OPENS, 1.0, 0.5, 0.1), (1, EMPTY, 0.5)), ((RESET, 4, DUE, 0.5, 0.1),
-        (DUE, EMPTY, 0.5)),
-    ]  # fmt: skip
+        ((CONTACT, OPENS, G.FORCED_OPEN, 0.5, 0.1), (G.EVALUATED_FALSE, -1, 0)),
+        ((CONTACT, SLIPS, 1.0, 0.5, 0.1), (G.EVALUATED_FALSE, -1, 0)),
+        ((CONTACT, 3, G.FORCED_OPEN, 0.5, 0.1), (G.FORCED_OPEN, -1, LIFT)),
+        ((CONTACT, 3, G.WAS_CLOSED, 0.5, 0.1), (G.FORCED_OPEN, -1, LIFT)),
+        ((CONTACT, 4, 1.0, 0.5, 0.1), (G.FORCED_OPEN, -1, 0.2)),
+        ((CONTACT, 4, 0.0, 0.5, -0.1), (G.FORCED_OPEN, -1, 0.2)),
+        ((CONTACT, 4, 0.0, 0.5, 1e-12), (G.FORCED_OPEN, -1, LIFT)),
+        ((CONTACT, 3, 1.0, 0.5, 0.1), (1, 1, 0.5)),
+        ((CONTACT, 3, 0.0, 0.5, 0.1), (1, 1, ON_BOUND)),
+        ((CONTACT, 3, G.EVALUATED_FALSE, 0.5, 0.1), (1, 1, ON_BOUND)),
+        ((CONTACT, 3, 1.0, 0.0, 0.1), (1, 1, ON_BOUND)),
+        ((RESET, OPENS, 1.0, 0.5, 0.1), (1, EMPTY, 0.5)),
+        ((RESET, 4, G.FORCED_OPEN, 0.5, 0.1), (G.FORCED_OPEN, EMPTY, 0.5)),
+    ]
     contacts["slow"] = {4}
     made = HandMade(*(guard(kind=kind, register=register) for (kind, register, *_), _ in rows))
     made.set(
         **dict(
-            zip(("met", "noise", "guards"), np.array([row[2:] for row, _ in rows]).T, strict=True)
+            zip(
+                ("verdict", "noise", "guards"),
+                np.array([row[2:] for row, _ in rows]).T,
+                strict=True,
+            )
         )
     )
     link_of(made, "record_contact_verdicts", made.ws)
-    assert made.rows("met", "held", "noise") == [
+    assert made.rows("verdict", "condition", "noise") == [
         pytest.approx(expected, abs=1e-18) for _, expected in rows
     ]
 
 
 def test_event_chain_marks_new_conditions():
     rows = [  # held, value, met, noise -> fired, held, met, noise
-        ((-1, 0.1, 0, 0.5), (1, 1, 1, 0)), ((-1, 0.0, 0, 0.5), (0, -1, 0, 0.5)), ((-1, -0.1, 0, 0.5), (0, -1, 0, 0.5)),
-        ((1, 0.1, 0, 0.5), (0, 1, 0, 0.5)), ((1, -0.1, 0, 0.5), (0, -1, 0, 0.5)), ((1, -0.1, 1, 0.5), (0, 1, 1, 0.5)),
-        ((1, -0.6, 1, 0.5), (0, -1, 1, 0.5)), ((1, 0.0, 0, 0.5), (0, 1, 0, 0.5)), ((-1, 0.1, DUE, 0.5), (0, -1, DUE, 0.5)),
-        ((-1, 0.6, DUE, 0.5), (1, 1, 1, 0)), ((-1, 0.5, DUE, 0.5), (0, -1, DUE, 0.5)), ((-1, 0.1, 1, 0.5), (1, 1, 1, 0)),
-        ((1, -0.5, 1, 0.5), (0, 1, 1, 0.5)), ((1, -0.1, NOT_YET, 0.5), (0, -1, NOT_YET, 0.5)), ((0, 0.1, 0, 0.5), (0, 0, 0, 0.5)),
-    ]  # fmt: skip
+        ((-1, 0.1, 0, 0.5), (1, 1, 1, 0)),
+        ((-1, 0.0, 0, 0.5), (0, -1, 0, 0.5)),
+        ((-1, -0.1, 0, 0.5), (0, -1, 0, 0.5)),
+        ((1, 0.1, 0, 0.5), (0, 1, 0, 0.5)),
+        ((1, -0.1, 0, 0.5), (0, -1, 0, 0.5)),
+        ((1, -0.1, 1, 0.5), (0, 1, 1, 0.5)),
+        ((1, -0.6, 1, 0.5), (0, -1, 1, 0.5)),
+        ((1, 0.0, 0, 0.5), (0, 1, 0, 0.5)),
+        ((-1, 0.1, G.FORCED_OPEN, 0.5), (0, -1, G.FORCED_OPEN, 0.5)),
+        ((-1, 0.6, G.FORCED_OPEN, 0.5), (1, 1, 1, 0)),
+        ((-1, 0.5, G.FORCED_OPEN, 0.5), (0, -1, G.FORCED_OPEN, 0.5)),
+        ((-1, 0.1, 1, 0.5), (1, 1, 1, 0)),
+        ((1, -0.5, 1, 0.5), (0, 1, 1, 0.5)),
+        ((1, -0.1, G.EVALUATED_FALSE, 0.5), (0, -1, G.EVALUATED_FALSE, 0.5)),
+        ((0, 0.1, 0, 0.5), (0, 0, 0, 0.5)),
+    ]
     made = HandMade(*([guard()] * len(rows)))
     made.set(
         **dict(
             zip(
-                ("held", "guards", "met", "noise"),
+                ("condition", "guards", "verdict", "noise"),
                 np.array([row for row, _ in rows]).T,
                 strict=True,
             )
         )
     )
     link_of(made, "mark_newly_true")
-    assert made.rows("fired", "held", "met", "noise") == [expected for _, expected in rows]
+    assert made.rows("mark", "condition", "verdict", "noise") == [expected for _, expected in rows]
 
 
 def test_the_log_is_a_ring():
@@ -164,9 +190,9 @@ class Chain:
         return 5 if self.told.count("run_pass") == self.fails_at else 0
 
     def came_true(self, I, W, model):
-        self.made["fired"][:] = 1.0 if self.told.count("run_pass") < self.links else 0.0, 0.0, 0.0
+        self.made["mark"][:] = 1.0 if self.told.count("run_pass") < self.links else 0.0, 0.0, 0.0
         if self.told.count("run_pass") == 2:
-            self.made["fired"][1] = 1.0
+            self.made["mark"][1] = 1.0
 
     def run(self) -> int:
         return M.run_cascade(self.made.I, None, self.made.W, 0.0)
@@ -175,7 +201,7 @@ class Chain:
 def test_a_chain_has_a_hundred_links_at_most(monkeypatch):
     for links, status in ((1, 0), (100, 0), (101, Status.CHATTERING)):
         chain = Chain(monkeypatch, links)
-        chain.made.set(fired=(1.0, 0.0, 0.0))
+        chain.made.set(mark=(1.0, 0.0, 0.0))
         monkeypatch.setattr(M, "end_stage", lambda *_: 0)
         assert chain.run() == status and chain.told == ["run_pass"] * min(links, 100) + [
             "books 0.25"
@@ -190,18 +216,20 @@ def test_stage_end_follows_event_chain(monkeypatch):
         ((1, 0, 0), 3, 1),
     ):
         chain = Chain(monkeypatch, links)
-        chain.made.set(fired=fired)
+        chain.made.set(mark=fired)
         monkeypatch.setattr(
             M,
             "end_stage",
-            lambda I, F, W, model, ws, ending, told=chain.told: told.append(f"leave {ending}") or 4,
+            lambda I, F, W, model, ws, ending, told=chain.told: (
+                told.append(f"end_stage {ending}") or 4
+            ),
         )
         assert chain.run() == (0 if left is None else 4)
-        assert chain.told == ["run_pass"] * links + ([] if left is None else [f"leave {left}"]) + [
-            "books 0.25"
-        ]
+        assert chain.told == ["run_pass"] * links + (
+            [] if left is None else [f"end_stage {left}"]
+        ) + ["books 0.25"]
     chain = Chain(monkeypatch, 3, fails_at=2)
-    chain.made.set(fired=(1, 1, 0))
+    chain.made.set(mark=(1, 1, 0))
     assert chain.run() == 5 and chain.told == ["run_pass", "run_pass", "books 0.25"]
 
 
@@ -209,11 +237,13 @@ def test_stage_ends_by_its_first_guard(monkeypatch):
     chain = Chain(monkeypatch, 1)
     chain.made.model.guards = np.array([*guard(kind=STAGE), *guard(kind=RESET), *guard(kind=RESET)])
     monkeypatch.setattr(
-        M, "end_stage", lambda I, F, W, model, ws, ending: chain.told.append(f"leave {ending}") or 0
+        M,
+        "end_stage",
+        lambda I, F, W, model, ws, ending: chain.told.append(f"end_stage {ending}") or 0,
     )
     for fired, told in (((1, 0, 0), ["end_stage 0"]), ((1, 1, 0), ["run_pass", "end_stage 0"])):
         chain.told.clear()
-        chain.made.set(fired=fired)
+        chain.made.set(mark=fired)
         assert chain.run() == 0 and chain.told == [*told, "books 0.25"]
 
 
@@ -225,7 +255,7 @@ def test_a_link_of_a_chain(monkeypatch, contacts_there):
             HandMade(guard(kind=STAGE), guard(kind=RESET), guard(kind=CONTACT), guard(kind=RESET)),
             [],
         )
-        made.set(fired=(1.0, 0.0, 1.0, 1.0))
+        made.set(mark=(1.0, 0.0, 1.0, 1.0))
         made.W.time = 2.0
         made.model.c_law = np.zeros(1 if contacts_there else 0)
 
@@ -270,7 +300,7 @@ def test_a_link_of_a_chain(monkeypatch, contacts_there):
 
 
 def test_contacts_resettle_after_due_events(monkeypatch):
-    made, told = HandMade(guard(kind=CONTACT)).set(fired=1.0), []
+    made, told = HandMade(guard(kind=CONTACT)).set(mark=1.0), []
     made.model.c_law = np.zeros(1)
     for name in (
         "apply_actions",
@@ -297,7 +327,7 @@ def test_stage_end_changes_structure(monkeypatch, actions, stage):
             ),
             [],
         )
-        made.set(fired=(1.0, 1.0), met=(0.0, 0.0), held=1.0, noise=0.5)
+        made.set(mark=(1.0, 1.0), verdict=(0.0, 0.0), condition=1.0, noise=0.5)
         made.W.stage, made.W.time = stage, 3.0
 
         def fake(name, told=told, breaks=breaks):
@@ -338,7 +368,7 @@ def test_stage_end_changes_structure(monkeypatch, actions, stage):
             3.0,
         )
         assert (
-            made["fired"].tolist() == [0, 1]
-            and made["met"].tolist() == [0, 1]
-            and made["truth"].tolist() == [1.0, 0.5]
+            made["mark"].tolist() == [0, 1]
+            and made["verdict"].tolist() == [0, 1]
+            and made["conditions"].tolist() == [1.0, 0.5]
         )

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from known_guards import Locator, S, one
+from known_guards import G
 from plain_kernels import plain
 from unit_stand_in import EMPTY, HandMade, guard
 
+from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Guard, Status
-from kinetree.solvers.unit_layout import CLOSED, DUE, JUDGED, NOT_YET, TRUE_NOW
 
 M = plain("events.guard_state")
 RESET, STAGE, CONTACT = (int(each) for each in (Guard.RESET, Guard.STAGE, Guard.CONTACT))
@@ -26,53 +26,72 @@ def watched(monkeypatch) -> dict[int, int]:
     return found
 
 
-def test_guard_states_have_distinct_codes():
-    assert (
-        len({NOT_YET, 0, 1, DUE, CLOSED}) == 5
-        and len({-1, 0, 1, TRUE_NOW, JUDGED}) == 5
-        and NOT_YET < 0 < min(DUE, CLOSED)
-    )
+def test_guard_codes_are_distinct():
+    for codes in (L.GuardPhase, L.GuardMark, L.GuardVerdict, L.Condition, L.Contact, L.Impact):
+        assert len({int(code) for code in codes}) == len(list(codes))
+
+
+def test_opening_and_closed_contacts_count_as_fired():
+    """A contact that was evaluated and has not opened does not."""
+    made = HandMade(*([guard()] * 5))
+    made.set(verdict=(G.NO_VERDICT, G.FIRED, G.EVALUATED_FALSE, G.FORCED_OPEN, G.WAS_CLOSED))
+    fired = [M.has_fired(M.guard_state(made.ev, k)) for k in range(5)]
+    assert fired == [False, True, False, True, True]
 
 
 def test_located_guards_carry_noise_estimate():
     """Four times the value at the instant, and twice the way from the dense output to it; a sign that was not known is that of the value."""
-    rows = [  # crossed, sign, located, value -> fired, met, held, noise
+    rows = [  # mark, sign, located, value -> mark, verdict, condition, noise
         ((1.0, 1.0, 0.25, 0.5), (1, 1, 1, 2.5)),
-        ((-1.0, -1.0, -0.25, 0.5), (1, 1, -1, 3.5)),
+        ((1.0, -1.0, -0.25, 0.5), (1, 1, -1, 3.5)),
         ((0.0, 1.0, 0.5, -0.25), (0, 0, 1, 2.5)),
         ((0.0, 0.0, 0.0, -0.25), (0, 0, -1, 1.5)),
         ((0.0, 0.0, 0.0, 0.25), (0, 0, 1, 1.5)),
     ]
-    locator, made = Locator(*([one] * len(rows))), HandMade(*([guard()] * len(rows)))
+    made = HandMade(*([guard()] * len(rows)))
     given = np.array([row for row, _ in rows]).T
-    locator.part(S.FIRED)[:], locator.part(S.SIGN)[:], locator.part(S.VALUE)[:] = given[:3]
-    made.set(guards=given[3])
-    M.begin_located_instant(made.I, made.W, made.model, locator.ev)
-    assert made.rows("fired", "met", "held", "noise") == [expected for _, expected in rows]
+    made.set(mark=given[0], sign=given[1], guards=given[3])
+    M.guard_values(made.ev, M.VALUE)[:] = given[2]
+    M.begin_located_instant(made.I, made.W, made.model, made.ev)
+    assert made.rows("mark", "verdict", "condition", "noise") == [expected for _, expected in rows]
 
 
 def test_truth_is_kept_by_event_of_the_description():
     made = HandMade(
         guard(event=2), guard(kind=STAGE, event=-4), guard(event=0), guard(event=3), events=5
     )
-    made.set(met=(1.0, 1.0, 0.0, NOT_YET), held=(-1.0, -1.0, 1.0, -1.0), noise=(0.1, 0.2, 0.3, 0.4))
+    made.set(
+        verdict=(1.0, 1.0, 0.0, G.EVALUATED_FALSE),
+        condition=(-1.0, -1.0, 1.0, -1.0),
+        noise=(0.1, 0.2, 0.3, 0.4),
+    )
     M.save_conditions(made.I, made.W, made.model)
-    assert made["truth"].tolist() == [
+    assert made["conditions"].tolist() == [
         1.0,
         0.3,
         EMPTY,
         EMPTY,
-        TRUE_NOW,
+        G.JUST_FIRED,
         0.1,
         -1.0,
         0.4,
         EMPTY,
         EMPTY,
     ]
-    locator = Locator(*([one] * 4))
-    locator.part(S.SIGN)[:] = -1.0, 1.0, 0.0, 1.0
-    M.save_signs(made.I, made.W, made.model, locator.ev)
-    assert made["truth"].tolist() == [0.0, 0.0, EMPTY, EMPTY, -1.0, 0.0, 1.0, 0.0, EMPTY, EMPTY]
+    made.set(sign=(-1.0, 1.0, 0.0, 1.0))
+    M.save_signs(made.I, made.W, made.model)
+    assert made["conditions"].tolist() == [
+        0.0,
+        0.0,
+        EMPTY,
+        EMPTY,
+        -1.0,
+        0.0,
+        1.0,
+        0.0,
+        EMPTY,
+        EMPTY,
+    ]
 
 
 def test_only_contacts_are_judged_at_start():
@@ -84,28 +103,35 @@ def test_only_contacts_are_judged_at_start():
         events=3,
     )
     M.mark_contacts_evaluated(made.I, made.W, made.model)
-    assert made["truth"].tolist() == [JUDGED, EMPTY, EMPTY, EMPTY, JUDGED, EMPTY]
+    assert made["conditions"].tolist() == [G.EVALUATED, EMPTY, EMPTY, EMPTY, G.EVALUATED, EMPTY]
 
 
 def test_events_of_same_instant_are_remembered(watched):
     """Truth and its noise, value, whether the guard shows a margin -> met, noise."""
     rows = [
-        ((TRUE_NOW, 0.25, 5.0, False), (1, 0.25)), ((1.0, 0.25, 0.0, False), (0, 0)), ((-1.0, 0.25, 0.0, False), (0, 0)),
-        ((0.0, 0.25, 0.0, False), (0, 0)), ((JUDGED, 0.25, 5.0, True), (NOT_YET, 0)), ((JUDGED, 0.25, LIFT, False), (DUE, LIFT)),
-        ((JUDGED, 0.25, -LIFT, False), (DUE, LIFT)), ((JUDGED, 0.25, 1.1 * LIFT, False), (0, 0)),
-    ]  # fmt: skip
+        ((G.JUST_FIRED, 0.25, 5.0, False), (1, 0.25)),
+        ((1.0, 0.25, 0.0, False), (0, 0)),
+        ((-1.0, 0.25, 0.0, False), (0, 0)),
+        ((0.0, 0.25, 0.0, False), (0, 0)),
+        ((G.EVALUATED, 0.25, 5.0, True), (G.EVALUATED_FALSE, 0)),
+        ((G.EVALUATED, 0.25, LIFT, False), (G.FORCED_OPEN, LIFT)),
+        ((G.EVALUATED, 0.25, -LIFT, False), (G.FORCED_OPEN, LIFT)),
+        ((G.EVALUATED, 0.25, 1.1 * LIFT, False), (0, 0)),
+    ]
     for row, (truth, noise, value, closed) in enumerate(given for given, _ in rows):
         made = HandMade(
             guard(register=3, kind=STAGE, event=-1), guard(register=4, event=1), events=2
-        ).set(truth=(EMPTY, EMPTY, truth, noise))
+        ).set(conditions=(EMPTY, EMPTY, truth, noise))
         watched.clear()
         watched.update({4: 0} if closed else {})
         expected = rows[row][1]
         assert M.restore_conditions(made.I, made.W, made.model, made.ws, [0.0, value]) == (
             expected[0] != 0
         )
-        assert made.rows("met", "noise") == [(0.0, 0.0), expected]
-    first = HandMade(guard(event=0), guard(event=1), events=2).set(truth=(TRUE_NOW, 0.5, 0.0, 0.0))
+        assert made.rows("verdict", "noise") == [(0.0, 0.0), expected]
+    first = HandMade(guard(event=0), guard(event=1), events=2).set(
+        conditions=(G.JUST_FIRED, 0.5, 0.0, 0.0)
+    )
     assert M.restore_conditions(first.I, first.W, first.model, first.ws, [0.0, 0.0])
 
 
@@ -114,24 +140,19 @@ def test_events_due_at_stage_start():
     ends, waits = guard(kind=STAGE, event=-1 - 3), guard(kind=STAGE, event=-1 - 4)
     made = HandMade(ends, waits, *(guard(event=k) for k in range(5)), events=5)
     made.ws.val[3] = 1.0
-    made.set(truth=np.array([(-1, 0.5), (-1, 0.5), (1, 0.5), (0, 0.5), (TRUE_NOW, 0.5)]).ravel())
-    fired = np.full(7, EMPTY)
-    assert (
-        M.mark_initially_due(
-            made.I, made.W, made.model, made.ws, [-1.0, 1.0, 0.1, 0.0, 0.1, 0.1, 0.1], fired
-        )
-        == Status.EVENT
-    )
-    assert fired.tolist() == [1, 0, 1, 0, 0, 0, 0] and not made["truth"].any()
+    known = [(-1, 0.5), (-1, 0.5), (1, 0.5), (0, 0.5), (G.JUST_FIRED, 0.5)]
+    made.set(conditions=np.array(known).ravel())
+
+    def due(*values: float) -> tuple[int, list[float]]:
+        status = M.mark_initially_due(made.I, made.W, made.model, made.ws, values)
+        return status, made["mark"].tolist()
+
+    assert due(-1.0, 1.0, 0.1, 0.0, 0.1, 0.1, 0.1) == (Status.EVENT, [1, 0, 1, 0, 0, 0, 0])
+    assert not made["conditions"].any()
     made.ws.val[3] = 0.0
-    assert (
-        M.mark_initially_due(made.I, made.W, made.model, made.ws, [1.0] * 7, fired) == 0
-        and not fired.any()
-    )
+    assert due(*[1.0] * 7) == (0, [0] * 7)
     made.ws.val[4] = -1.0
-    assert M.mark_initially_due(
-        made.I, made.W, made.model, made.ws, [1.0] * 7, fired
-    ) == Status.EVENT and fired.tolist() == [0, 1, 0, 0, 0, 0, 0]
+    assert due(*[1.0] * 7) == (Status.EVENT, [0, 1, 0, 0, 0, 0, 0])
 
 
 def test_host_arms_negative_guards():
@@ -156,7 +177,7 @@ def test_host_does_not_arm_guards_at_zero(
     made = HandMade(*(guard(register=9 if k == 5 else k) for k in range(7)))
     made.set(
         guards=(0.5, -0.5, 0.6, 0.1, 0.1, 0.1, 0.1),
-        met=(1, DUE, 1, 0, NOT_YET, 1, CLOSED),
+        verdict=(1, G.FORCED_OPEN, 1, 0, G.EVALUATED_FALSE, 1, G.WAS_CLOSED),
         noise=0.5,
         armed=1.0,
     )
@@ -165,12 +186,12 @@ def test_host_does_not_arm_guards_at_zero(
 
 
 def test_before_events_that_a_host_asks_for_values_are_noted_and_compared():
-    made = HandMade(*([guard()] * 4)).set(guards=(0.5, -0.5, 0.0, 0.25), fired=(1.0, 0.0, 3.0, 0.0))
+    made = HandMade(*([guard()] * 4)).set(guards=(0.5, -0.5, 0.0, 0.25), mark=(1.0, 0.0, 3.0, 0.0))
     M.note_guard_values(made.I, made.W, made.model)
-    assert made.rows("met", "noise") == [(0, 0.5), (0, -0.5), (0, 0.0), (0, 0.25)]
+    assert made.rows("verdict", "noise") == [(0, 0.5), (0, -0.5), (0, 0.0), (0, 0.25)]
     made.set(guards=(0.75, -0.5, 0.0, -0.25))
     M.begin_host_instant(made.I, made.W, made.model)
-    assert made.rows("met", "held", "noise") == [
+    assert made.rows("verdict", "condition", "noise") == [
         (1, 1, 3.5),
         (0, -1, 2.0),
         (1, 1, 0.0),

@@ -5,8 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from known_guards import E, Law, Locator, S, one
+from known_guards import E, G, Law, Locator, S, one
+from unit_stand_in import entries
 
+from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
 
 THIRD = 0.8 / 3
@@ -21,30 +23,34 @@ def bowl(t: float) -> float:
     return (t - 0.6) * (t - 0.8)
 
 
-def test_locator_memory_layout():
-    """Numbers, blocks of one number for every guard, one state; no place is taken twice."""
-    size = S.EV_HEADER + S.GUARD_BLOCKS * 3 + 5
-    ev, expected = np.full(E.locator_size(3, 5), np.nan), np.zeros(size)
+def test_locator_starts_cleared_with_slopes_watched():
+    """Head, records, vectors and one state fill the memory; what is not set is zero."""
+    ev = U.LOCATOR.of(np.full(G.locator_size(3, 5), np.nan))
     E.start_locator(ev, 3, 5)
-    expected[[S.GUARDS, S.STATES, S.CHATTER_INTERVAL, S.CHATTER_COUNT]] = 3, 5, 1e-7, 5
-    expected[S.EV_HEADER + 3 * S.WATCH :][:3] = 1.0
-    expected[S.EV_HEADER + 3 * S.LAST_TIME :][:3] = -math.inf
-    assert ev.tolist() == expected.tolist()
-    head = "GUARDS STATES CHECKED EVENT_TIME CHATTER_INTERVAL CHATTER_COUNT EVENTS CALLS FAILED SLOPES_AT"
-    head = {getattr(S, name) for name in f"{head} SPAN SPAN_TRIED UNRESOLVED".split()}
-    names = "DIRECTION WATCH FIRED SIGN VALUE BAND LAST_TIME LAST_COUNT ARM AT_B AT_TRY SLOPE_A SLOPE_B UNSEEN"
-    blocks = {getattr(S, name) for name in f"{names} NOISE TIMED".split()}
-    assert head == set(range(13)) and blocks == set(range(S.GUARD_BLOCKS))
+    assert (ev.guards, ev.states, ev.chatter_interval, ev.chatter_count) == (3, 5, 1e-7, 5)
+    assert entries(ev, "watch").tolist() == [1.0] * 3
+    assert entries(ev, "last_time").tolist() == [-math.inf] * 3
+    entries(ev, "watch")[:] = entries(ev, "last_time")[:] = 0.0
+    ev.guards, ev.states, guards = 0.0, 0.0, ev.guards
+    ev.chatter_interval = ev.chatter_count = 0.0
+    assert not ev.block.any()
+    ev.guards, ev.states = guards, 5
+    vectors = [G.guard_values(ev, j) for j in range(G.BLOCKS)] + [G.trial_state(ev)]
+    assert [vector.size for vector in vectors] == [3] * G.BLOCKS + [5]
+    for k, vector in enumerate(vectors):
+        vector[:] = k + 1.0
+    assert [set(vector) for vector in vectors] == [{k + 1.0} for k in range(len(vectors))]
+    assert not entries(ev, "sign").any() and ev.block[-5:].tolist() == [6.0] * 5
 
 
 # value, fired, band, direction -> sign, arm, band; at another instant than that of the last event, and at the same
 FRESH = [
-    ((0.5, 0, 0.6, 0), (1, 0, 0)), ((-0.5, 0, 0.6, 1), (-1, 0, 0)), ((0.0, 0, 0.6, 1), (-1, S.LEAVING, 0)), ((0.0, 0, 0.6, -1), (1, S.LEAVING, 0)),
-    ((0.0, 0, 0.6, 0), (0, 1, 0)), ((0.2, 1, 0.3, 1), (1, 0, 0)), ((0.0, -1, 0.3, 1), (-1, S.LEAVING, 0)),
+    ((0.5, 0, 0.6, 0), (1, 0, 0)), ((-0.5, 0, 0.6, 1), (-1, 0, 0)), ((0.0, 0, 0.6, 1), (-1, G.LEAVING, 0)), ((0.0, 0, 0.6, -1), (1, G.LEAVING, 0)),
+    ((0.0, 0, 0.6, 0), (0, 1, 0)), ((0.2, 1, 0.3, 1), (1, 0, 0)), ((0.0, -1, 0.3, 1), (-1, G.LEAVING, 0)),
 ]  # fmt: skip
 RECENT = [
     ((0.2, 1, 0.3, 1), (0, 1, 0.3)), ((-0.2, -1, 0.3, 0), (0, 1, 0.3)), ((0.4, 1, 0.3, 1), (1, 0, 0.3)), ((-0.4, 1, 0.3, 1), (-1, 0, 0.3)),
-    ((0.3, 1, 0.3, 1), (0, 1, 0.3)), ((0.0, 1, 0.0, 1), (0, 1, 0.0)), ((0.2, 0, 0.3, 1), (1, 0, 0)), ((0.0, 0, 0.3, 1), (-1, S.LEAVING, 0)),
+    ((0.3, 1, 0.3, 1), (0, 1, 0.3)), ((0.0, 1, 0.0, 1), (0, 1, 0.0)), ((0.2, 0, 0.3, 1), (1, 0, 0)), ((0.0, 0, 0.3, 1), (-1, G.LEAVING, 0)),
 ]  # fmt: skip
 
 
@@ -53,32 +59,32 @@ def test_signs_at_a_start_and_where_something_has_just_happened(rows, last):
     given, expected = zip(*rows, strict=True)
     value, fired, band, direction = np.array(given, dtype=float).T
     locator = Locator(*[(lambda t, each=each: each) for each in value])
-    locator.part(S.FIRED)[:], locator.part(S.BAND)[:], locator.part(S.DIRECTION)[:] = (
+    locator.part("mark")[:], locator.part("band")[:], locator.part("direction")[:] = (
         fired,
         band,
         direction,
     )
-    locator.ev[S.EVENT_TIME], locator.ev[S.SLOPES_AT] = last, 2.0
+    locator.ev.event_time, locator.ev.slopes_at = last, 2.0
     assert E.reset_signs(locator.ev, locator.guards, None, 2.0, np.array([2.0])) == 0
     assert (
-        np.array([locator.part(S.SIGN), locator.part(S.ARM), locator.part(S.BAND)]).T.tolist()
+        np.array([locator.part("sign"), locator.part("phase"), locator.part("band")]).T.tolist()
         == np.array(expected, dtype=float).tolist()
     )
     assert (
-        not locator.part(S.FIRED).any()
-        and locator.ev[S.CHECKED] == 2.0
-        and locator.ev[S.CALLS] == 1
-        and locator.ev[S.SLOPES_AT] == -math.inf
+        not locator.part("mark").any()
+        and locator.ev.checked == 2.0
+        and locator.ev.calls == 1
+        and locator.ev.slopes_at == -math.inf
     )
-    assert locator.part(S.VALUE).tolist() == value.tolist()
+    assert locator.part(G.VALUE).tolist() == value.tolist()
 
 
 def test_a_start_without_guards_values_is_refused():
     locator = Locator(one, fails_after=-1.0)
-    locator.part(S.SIGN)[:] = 7.0
+    locator.part("sign")[:] = 7.0
     assert (
         E.reset_signs(locator.ev, locator.guards, None, 0.5, np.array([0.5])) == Status.NOT_A_NUMBER
-        and locator.part(S.SIGN) == 7.0
+        and locator.part("sign") == 7.0
     )
 
 
@@ -86,37 +92,37 @@ def test_a_start_without_guards_values_is_refused():
 def test_where_a_step_is_looked_at(watch, ends):
     """At the ends of as many parts as are asked for at most, near them for slopes if any guard is watched, and inside of the first one."""
     locator = Locator(one, ramp(3.0))
-    locator.part(S.WATCH)[:] = watch
-    assert E.locate_event(*locator.how, 0.8) == 0 and locator.ev[S.CALLS] == len(locator.asked)
+    locator.part("watch")[:] = watch
+    assert E.locate_event(*locator.how, 0.8) == 0 and locator.ev.calls == len(locator.asked)
     for k in range(ends):
         assert min(abs(t - 0.8 * (k + 1) / ends) for t in locator.asked) < 1e-15
     assert len(locator.asked) == (2 * ends + 5 if any(watch) else ends)
-    assert locator.ev[S.CHECKED] == 0.8 and locator.part(S.VALUE) == pytest.approx([1.0, 2.2])
+    assert locator.ev.checked == 0.8 and locator.part(G.VALUE) == pytest.approx([1.0, 2.2])
     looks = len(locator.asked)
     assert E.locate_event(*locator.how, 0.8) == 0 and len(locator.asked) == looks
     if watch[1]:
-        slopes = locator.part(S.SLOPE_A), locator.part(S.SLOPE_B)
+        slopes = locator.part(G.SLOPE_A), locator.part(G.SLOPE_B)
         assert slopes == (pytest.approx([0.0, -1.0]), pytest.approx([0.0, -1.0]))
 
 
 def test_whole_step_is_searched_only_with_guards():
     locator = Locator(one)
-    assert E.locate_event(*locator.how, 5.0) == 0 and locator.ev[S.CHECKED] == 1.0
+    assert E.locate_event(*locator.how, 5.0) == 0 and locator.ev.checked == 1.0
     empty = Locator()
-    assert E.locate_event(*empty.how, 0.5) == 0 and not empty.asked and empty.ev[S.CHECKED] == 0.0
+    assert E.locate_event(*empty.how, 0.5) == 0 and not empty.asked and empty.ev.checked == 0.0
 
 
 def test_undefined_guard_ends_search():
     locator = Locator(ramp(0.9), fails_after=0.5)
     assert (
         E.locate_event(*locator.how, 1.0) == Status.NOT_A_NUMBER
-        and locator.ev[S.FAILED] == 0.0
-        and locator.ev[S.CHECKED] == 0.0
+        and locator.ev.failed == 0.0
+        and locator.ev.checked == 0.0
     )
     locator.fails_after = math.inf
-    assert E.locate_event(*locator.how, 1.0) == Status.EVENT and locator.ev[
-        S.EVENT_TIME
-    ] == pytest.approx(0.9, abs=2e-13)
+    assert E.locate_event(
+        *locator.how, 1.0
+    ) == Status.EVENT and locator.ev.event_time == pytest.approx(0.9, abs=2e-13)
 
 
 ROOTS: dict[
@@ -186,8 +192,8 @@ def test_slopes_at_the_beginning_are_found_once():
     d = 2e-4
     assert (
         locator.asked == [2.0 + d]
-        and locator.part(S.SLOPE_B) == pytest.approx([12.0 + 3.0 * d], rel=1e-10)
-        and locator.ev[S.SLOPES_AT] == 2.0
+        and locator.part(G.SLOPE_B) == pytest.approx([12.0 + 3.0 * d], rel=1e-10)
+        and locator.ev.slopes_at == 2.0
     )
     S.compute_start_slopes(*locator.how, 2.0, 4.0)
     assert len(locator.asked) == 1
@@ -222,10 +228,10 @@ BENT: list[tuple[Law, float]] = [
 @pytest.mark.parametrize("law, reached", BENT)
 def test_stiff_guards_are_searched_in_nearly_linear_parts(law, reached):
     locator = Locator(law, one)
-    locator.part(S.UNSEEN)[:] = 1.0, 0.0
-    locator.part(S.AT_B)[:] = locator.at(1.0)
+    locator.part("sampled")[:] = 1.0, 0.0
+    locator.part(G.AT_B)[:] = locator.at(1.0)
     assert S.shrink_to_nearly_linear(*locator.how, 0.0, 1.0) == reached
-    assert locator.part(S.AT_B).tolist() == locator.at(reached)
+    assert locator.part(G.AT_B).tolist() == locator.at(reached)
     assert locator.asked[:2] == [1e-4, 0.5]
 
 
@@ -233,13 +239,13 @@ def test_stiff_guards_are_searched_in_nearly_linear_parts(law, reached):
 def test_guard_jump_ends_search(end):
     """Between two neighbouring numbers there is no middle: the law of time is read behind a corner at its end alone."""
     locator = Locator(lambda t: -0.02 if t < end else -0.12, end=end)
-    locator.part(S.UNSEEN)[:] = 1.0
+    locator.part("sampled")[:] = 1.0
     assert (
         E.locate_event(*locator.how, end) == 0
-        and locator.ev[S.CHECKED] == end
+        and locator.ev.checked == end
         and len(locator.asked) < 300
     )
-    locator.part(S.VALUE)[:], locator.part(S.AT_B)[:] = -0.02, -0.12
+    locator.part(G.VALUE)[:], locator.part(G.AT_B)[:] = -0.02, -0.12
     assert S.shrink_to_nearly_linear(*locator.how, np.nextafter(end, 0.0), end) == end
 
 
@@ -247,17 +253,17 @@ def test_smooth_guards_are_checked_at_step_ends():
     bent = BENT[-2][0]
     for unseen, sign in ((0.0, 1.0), (1.0, 0.0)):
         locator = Locator(bent)
-        locator.part(S.UNSEEN)[:], locator.part(S.SIGN)[:], locator.part(S.AT_B)[:] = (
+        locator.part("sampled")[:], locator.part("sign")[:], locator.part(G.AT_B)[:] = (
             unseen,
             sign,
             -1.0,
         )
         assert S.shrink_to_nearly_linear(*locator.how, 0.0, 1.0) == 1.0 and not locator.asked
     beside = Locator(bent, one)  # the other one, which bends not, decides alone
-    beside.part(S.UNSEEN)[:], beside.part(S.AT_B)[:] = (0.0, 1.0), (-1.0, 1.0)
+    beside.part("sampled")[:], beside.part(G.AT_B)[:] = (0.0, 1.0), (-1.0, 1.0)
     assert S.shrink_to_nearly_linear(*beside.how, 0.0, 1.0) == 1.0 and len(beside.asked) == 2
     failing = Locator(bent, fails_after=0.1)
-    failing.part(S.UNSEEN)[:], failing.part(S.AT_B)[:] = 1.0, -1.0
+    failing.part("sampled")[:], failing.part(G.AT_B)[:] = 1.0, -1.0
     assert S.shrink_to_nearly_linear(*failing.how, 0.0, 1.0) == 1.0 and len(failing.asked) == 2
 
 
@@ -281,7 +287,7 @@ def test_golden_section_finds_dips(sign):
 
 def test_guard_noise_is_that_of_dense_output():
     locator = Locator(one, one)
-    locator.part(S.ARM)[:], locator.part(S.BAND)[:] = (0.0, S.LEAVING), (0.3, 3e-12)
+    locator.part("phase")[:], locator.part("band")[:] = (0.0, G.LEAVING), (0.3, 3e-12)
     assert S.crossing_noise(locator.ev, 0, 5.0, 7.0) == 0.0
     assert [
         S.crossing_noise(locator.ev, 1, *ends) for ends in ((2.0, -1.0), (-5.0, 2.0), (2.0, -7.0))
@@ -293,61 +299,61 @@ def test_nearby_crossings_happen_together(t, step):
     """Watched for this way, and not on its way from its bound; two tolerances of a root after it."""
     after = t + 2.0 * max(1e-13 * step, 3.6e-15 * t)
     rows = [  # root, sign, direction, state -> state
-        (t, 1.0, 0.0, 0.0, S.TOGETHER), (t, 1.0, -1.0, 0.0, S.TOGETHER), (t, 1.0, 1.0, 0.0, 0.0), (t, -1.0, 1.0, 0.0, S.TOGETHER),
-        (t, -1.0, -1.0, 0.0, 0.0), (t, 1.0, 0.0, S.LEAVING, S.LEAVING), (after, 1.0, 0.0, 0.0, 0.0), (t, 0.0, 0.0, 0.0, 0.0),
+        (t, 1.0, 0.0, 0.0, G.SIMULTANEOUS), (t, 1.0, -1.0, 0.0, G.SIMULTANEOUS), (t, 1.0, 1.0, 0.0, 0.0), (t, -1.0, 1.0, 0.0, G.SIMULTANEOUS),
+        (t, -1.0, -1.0, 0.0, 0.0), (t, 1.0, 0.0, G.LEAVING, G.LEAVING), (after, 1.0, 0.0, 0.0, 0.0), (t, 0.0, 0.0, 0.0, 0.0),
         (t + 1, 1.0, 0.0, 0.0, 0.0),
     ]  # fmt: skip
     locator = Locator(
         *[ramp(root, -sign if sign else 1.0) for root, sign, *_ in rows], begin=t - step, end=t
     )
-    locator.part(S.SIGN)[:], locator.part(S.DIRECTION)[:], locator.part(S.ARM)[:] = np.array(
+    locator.part("sign")[:], locator.part("direction")[:], locator.part("phase")[:] = np.array(
         rows
     ).T[1:4]
     E.mark_simultaneous(*locator.how, t)
-    assert locator.asked == [after] and locator.part(S.ARM).tolist() == [row[-1] for row in rows]
+    assert locator.asked == [after] and locator.part("phase").tolist() == [row[-1] for row in rows]
 
 
 def test_unknown_signs_are_determined_later():
     """At 1e-9 of the interval, and ten times as far each time; a later one waits until the next interval."""
     locator = Locator(lambda t: t, lambda t: -t, lambda t: 1e-3 * t, one, begin=0.0, end=2.0)
-    locator.part(S.SIGN)[:], locator.part(S.ARM)[:], locator.part(S.BAND)[:] = (
+    locator.part("sign")[:], locator.part("phase")[:], locator.part("band")[:] = (
         0.0,
-        (1.0, 1.0, 1.0, S.LEAVING),
+        (1.0, 1.0, 1.0, G.LEAVING),
         3e-6,
     )
     assert E.find_unknown_signs(*locator.how, 0.0, 2.0) == pytest.approx(2e-5)
     assert locator.asked == pytest.approx([2e-9, 2e-8, 2e-7, 2e-6, 2e-5])
-    assert locator.part(S.SIGN).tolist() == [1, -1, 0, 0] and locator.part(S.ARM).tolist() == [
+    assert locator.part("sign").tolist() == [1, -1, 0, 0] and locator.part("phase").tolist() == [
         0,
         0,
         1,
-        S.LEAVING,
+        G.LEAVING,
     ]
     locator.asked.clear()
-    locator.part(S.BAND)[:] = 9.0
+    locator.part("band")[:] = 9.0
     assert E.find_unknown_signs(*locator.how, 0.0, 2.0) == 2.0 and len(locator.asked) == 9
-    assert locator.part(S.SIGN).tolist() == [1, -1, 0, 0] and locator.part(S.ARM).tolist() == [
+    assert locator.part("sign").tolist() == [1, -1, 0, 0] and locator.part("phase").tolist() == [
         0,
         0,
         0,
-        S.LEAVING,
+        G.LEAVING,
     ]
     assert E.find_unknown_signs(*locator.how, 0.0, 2.0) == 2.0 and len(locator.asked) == 9
     late = Locator(
         lambda t: 0.0, begin=1e9, end=1e9 + 1.0
     )  # where the first ones are the instant itself
-    late.part(S.ARM)[:] = 1.0
+    late.part("phase")[:] = 1.0
     assert (
         E.find_unknown_signs(*late.how, 1e9, 1e9 + 1.0) == 1e9 + 1.0
         and 1e9 not in late.asked
         and len(late.asked) < 9
     )
     failing = Locator(lambda t: t, fails_after=0.0)
-    failing.part(S.ARM)[:] = 1.0
+    failing.part("phase")[:] = 1.0
     assert (
         E.find_unknown_signs(*failing.how, 0.0, 1.0) == 1.0
         and len(failing.asked) == 1
-        and not failing.part(S.ARM).any()
+        and not failing.part("phase").any()
     )
 
 
@@ -378,9 +384,9 @@ def test_the_first_crossing_of_a_guard_in_its_direction(
     law, sign, direction, earliest, watch, exact
 ):
     locator = Locator(law, watch=1.0, direction=direction)
-    locator.part(S.SIGN)[:] = sign
+    locator.part("sign")[:] = sign
     locator.interval(0.0, 1.0)
-    locator.part(S.WATCH)[:] = watch
+    locator.part("watch")[:] = watch
     assert E.first_crossing(*locator.how, 0, 0.0, 1.0, earliest) == pytest.approx(
         exact, abs=1.1e-13
     )
@@ -407,20 +413,24 @@ def test_returning_guard_crosses_at_zero():
     def hop(t):
         return t * (1.0 - 2.0 * t)
 
-    for state, exact in ((S.LEAVING, 0.5), (0.0, 0.5)):
+    for state, exact in ((G.LEAVING, 0.5), (0.0, 0.5)):
         locator = Locator(hop)
-        locator.part(S.SIGN)[:], locator.part(S.ARM)[:], locator.part(S.BAND)[:] = 1.0, state, 0.01
+        locator.part("sign")[:], locator.part("phase")[:], locator.part("band")[:] = (
+            1.0,
+            state,
+            0.01,
+        )
         assert E.find_return(
             *locator.how, 0, 0.0, 1.0, hop(1.0), 0.01 if state else 0.0
         ) == pytest.approx(exact, abs=1.1e-13)
-        assert locator.part(S.ARM) == (S.LEFT if state else 0.0) and (
-            locator.part(S.FIRED) == pytest.approx(exact) or not state
+        assert locator.part("phase") == (G.RETURNED if state else 0.0) and (
+            locator.part("returned") == pytest.approx(exact) or not state
         )
     falls = Locator(lambda t: -t)  # it never leaves: beyond the noise it has crossed
-    falls.part(S.SIGN)[:], falls.part(S.ARM)[:], falls.part(S.BAND)[:] = 1.0, S.LEAVING, 0.25
+    falls.part("sign")[:], falls.part("phase")[:], falls.part("band")[:] = 1.0, G.LEAVING, 0.25
     assert (
         E.find_return(*falls.how, 0, 0.0, 1.0, -1.0, 0.25) == pytest.approx(0.25, abs=1.1e-13)
-        and falls.part(S.ARM) == S.LEAVING
+        and falls.part("phase") == G.LEAVING
     )
     falls.interval(0.0, 0.2)
     assert E.first_crossing(*falls.how, 0, 0.0, 0.2, 0.2) == 0.2
@@ -435,45 +445,46 @@ def test_return_is_found_independent_of_step_ends(sign, ends):
     """They may end just before or behind the return, within the noise by which it lay on its bound; a hop that stays within that is none."""
     for height, event in ((1.0, True), (0.05, False)):
         locator = Locator(lambda t, height=height: sign * height * t * (1.0 - 2.0 * t))
-        locator.part(S.SIGN)[:], locator.part(S.ARM)[:], locator.part(S.BAND)[:] = (
+        locator.part("sign")[:], locator.part("phase")[:], locator.part("band")[:] = (
             sign,
-            S.LEAVING,
+            G.LEAVING,
             0.01,
         )
         found = [E.locate_event(*locator.how, end) for end in ends]
         assert found == [0] * (len(ends) - 1) + ([int(Status.EVENT)] if event else [0])
         if event:
             assert (
-                locator.ev[S.EVENT_TIME] == pytest.approx(0.5, abs=1.1e-13)
-                and locator.part(S.FIRED) == -sign
+                locator.ev.event_time == pytest.approx(0.5, abs=1.1e-13)
+                and locator.part("mark") == G.PENDING
+                and locator.part("sign") == -sign
             )
-        assert locator.part(S.ARM) == (0.0 if event else S.LEAVING)
+        assert locator.part("phase") == (0.0 if event else G.LEAVING)
 
 
 NEVER = -math.inf
-# state, sign, value, at_b, direction, band, last, count, fired -> state, sign, band, last, count, fired; at t = 1
+# phase, sign, value, at_b, direction, band, last, count, returned -> phase, sign, band, last, count, mark; at t = 1
 TAKEN = [
-    ((0, 1, 0.5, -0.25, 0, 9, NEVER, 3, 1), (0, -1, 0.5 + 0.5e-13, 1, 0, -1)),
-    ((0, 1, 0.5, -0.25, -1, 9, NEVER, 3, 0), (0, -1, 0.5 + 0.5e-13, 1, 0, -1)),
+    ((0, 1, 0.5, -0.25, 0, 9, NEVER, 3, 1), (0, -1, 0.5 + 0.5e-13, 1, 0, 1)),
+    ((0, 1, 0.5, -0.25, -1, 9, NEVER, 3, 0), (0, -1, 0.5 + 0.5e-13, 1, 0, 1)),
     ((0, 1, 0.5, -0.25, 1, 9, NEVER, 3, 1), (0, -1, 9, NEVER, 3, 0)),
     ((0, -1, -0.5, 0.25, 1, 9, NEVER, 3, 0), (0, 1, 0.5 + 0.5e-13, 1, 0, 1)),
     ((0, -1, -0.5, 0.25, -1, 9, NEVER, 3, 0), (0, 1, 9, NEVER, 3, 0)),
     ((0, 1, 0.5, 0.1, 0, 9, NEVER, 3, 1), (0, 1, 9, NEVER, 3, 0)),
     ((0, 1, 0.5, 0.0, 0, 9, NEVER, 3, 1), (0, 1, 9, NEVER, 3, 0)),
-    ((S.TOGETHER, 1, 0.5, 0.1, 0, 9, NEVER, 3, 0), (0, -1, 0.2 + 0.5e-13, 1, 0, -1)),
+    ((G.SIMULTANEOUS, 1, 0.5, 0.1, 0, 9, NEVER, 3, 0), (0, -1, 0.2 + 0.5e-13, 1, 0, 1)),
     ((0, 0, 0.5, 0.2, 0, 0.1, NEVER, 3, 0), (0, 1, 0.1, NEVER, 3, 0)),
     ((0, 0, 0.5, -0.2, 0, 0.1, NEVER, 3, 0), (0, -1, 0.1, NEVER, 3, 0)),
     ((0, 0, 0.5, 0.2, 0, 0.2, NEVER, 3, 0), (0, 0, 0.2, NEVER, 3, 0)),
-    ((S.LEAVING, 1, 0.0, -0.05, 0, 0.1, NEVER, 3, 0), (S.LEAVING, 1, 0.1, NEVER, 3, 0)),
-    ((S.LEAVING, 1, 0.0, -0.1, 0, 0.1, NEVER, 3, 0), (S.LEAVING, 1, 0.1, NEVER, 3, 0)),
-    ((S.LEAVING, 1, 0.0, 0.3, 0, 0.1, NEVER, 3, 0), (0, 1, 0.1, NEVER, 3, 0)),
-    ((S.LEAVING, 1, 0.0, -0.3, 0, 0.1, NEVER, 3, 0), (0, -1, 0.6, 1, 0, -1)),
-    ((S.LEFT, 1, 0.0, -0.05, 0, 0.1, NEVER, 3, 1.0), (0, -1, 0.1, 1, 0, -1)),
-    ((S.LEFT, 1, 0.0, -0.05, 0, 0.1, NEVER, 3, 1.5), (S.LEAVING, 1, 0.1, NEVER, 3, 0)),
+    ((G.LEAVING, 1, 0.0, -0.05, 0, 0.1, NEVER, 3, 0), (G.LEAVING, 1, 0.1, NEVER, 3, 0)),
+    ((G.LEAVING, 1, 0.0, -0.1, 0, 0.1, NEVER, 3, 0), (G.LEAVING, 1, 0.1, NEVER, 3, 0)),
+    ((G.LEAVING, 1, 0.0, 0.3, 0, 0.1, NEVER, 3, 0), (0, 1, 0.1, NEVER, 3, 0)),
+    ((G.LEAVING, 1, 0.0, -0.3, 0, 0.1, NEVER, 3, 0), (0, -1, 0.6, 1, 0, 1)),
+    ((G.RETURNED, 1, 0.0, -0.05, 0, 0.1, NEVER, 3, 1.0), (0, -1, 0.1, 1, 0, 1)),
+    ((G.RETURNED, 1, 0.0, -0.05, 0, 0.1, NEVER, 3, 1.5), (G.LEAVING, 1, 0.1, NEVER, 3, 0)),
     ((1, 0, 0.0, 0.0, 0, 0.1, NEVER, 3, 0), (1, 0, 0.1, NEVER, 3, 0)),
-    ((0, 1, 0.5, -0.25, 0, 9, 1 - 0.9e-7, 3, 0), (0, -1, 0.5 + 0.5e-13, 1, 4, -1)),
-    ((0, 1, 0.5, -0.25, 0, 9, 1 - 1.1e-7, 3, 0), (0, -1, 0.5 + 0.5e-13, 1, 0, -1)),
-    ((0, 1, 0.5, -0.25, 0, 9, 1 - 0.9e-7, 4, 0), (0, -1, 0.5 + 0.5e-13, 1, 5, -1)),
+    ((0, 1, 0.5, -0.25, 0, 9, 1 - 0.9e-7, 3, 0), (0, -1, 0.5 + 0.5e-13, 1, 4, 1)),
+    ((0, 1, 0.5, -0.25, 0, 9, 1 - 1.1e-7, 3, 0), (0, -1, 0.5 + 0.5e-13, 1, 0, 1)),
+    ((0, 1, 0.5, -0.25, 0, 9, 1 - 0.9e-7, 4, 0), (0, -1, 0.5 + 0.5e-13, 1, 5, 1)),
 ]  # fmt: skip
 
 
@@ -487,34 +498,34 @@ def test_guard_values_at_event_instant(row):
         for rows in ((TAKEN[row], *other), (*other, TAKEN[row])):
             locator = Locator(*([one] * len(rows)))
             names = (
-                "ARM",
-                "SIGN",
-                "VALUE",
-                "AT_B",
-                "DIRECTION",
-                "BAND",
-                "LAST_TIME",
-                "LAST_COUNT",
-                "FIRED",
+                "phase",
+                "sign",
+                G.VALUE,
+                G.AT_B,
+                "direction",
+                "band",
+                "last_time",
+                "quick_events",
+                "returned",
             )
             for name, numbers in zip(
                 names, zip(*(given for given, _ in rows), strict=True), strict=True
             ):
-                locator.part(getattr(S, name))[:] = numbers
-            locator.ev[S.EVENT_TIME], locator.ev[S.EVENTS] = 0.25, 6.0
+                locator.part(name)[:] = numbers
+            locator.ev.event_time, locator.ev.events = 0.25, 6.0
             status = E.update_signs(locator.ev, 1.0)
-            names = ("ARM", "SIGN", "BAND", "LAST_TIME", "LAST_COUNT", "FIRED")
-            found = np.array([locator.part(getattr(S, name)) for name in names]).T
+            names = ("phase", "sign", "band", "last_time", "quick_events", "mark")
+            found = np.array([locator.part(name) for name in names]).T
             assert np.allclose(
                 found, np.array([expected for _, expected in rows]), rtol=0, atol=1e-15
             )
             happened = [expected for _, expected in rows if expected[-1] != 0]
             chatters = any(expected[4] == 5 for expected in happened)
             assert status == (Status.CHATTERING if chatters else Status.EVENT if happened else 0)
-            assert (locator.ev[S.EVENT_TIME], locator.ev[S.EVENTS]) == (
+            assert (locator.ev.event_time, locator.ev.events) == (
                 (1.0, 7.0) if happened else (0.25, 6.0)
-            ) and locator.ev[S.CHECKED] == 1.0
-            assert locator.part(S.VALUE).tolist() == locator.part(S.AT_B).tolist()
+            ) and locator.ev.checked == 1.0
+            assert locator.part(G.VALUE).tolist() == locator.part(G.AT_B).tolist()
 
 
 @pytest.mark.parametrize(
@@ -524,10 +535,10 @@ def test_chatter_threshold_is_that_of_the_resolution_of_time(t, shortest):
     """Not of the time that has passed; what runs evenly with time never chatters."""
     for part, timed, count in ((0.9, 0.0, 1.0), (1.1, 0.0, 0.0), (0.9, 1.0, 0.0)):
         locator = Locator(one)
-        locator.part(S.TIMED)[:] = timed
-        locator.part(S.AT_B)[:], locator.part(S.LAST_TIME)[:] = -1.0, t - part * shortest
+        locator.part("course")[:] = timed
+        locator.part(G.AT_B)[:], locator.part("last_time")[:] = -1.0, t - part * shortest
         assert E.update_signs(locator.ev, t) == Status.EVENT
-        assert locator.part(S.LAST_COUNT) == count
+        assert locator.part("quick_events") == count
 
 
 def test_earliest_guard_fires_first():
@@ -543,17 +554,17 @@ def test_earliest_guard_fires_first():
     while (status := E.locate_event(*locator.how, 1.0)) == Status.EVENT:
         told.append(
             (
-                locator.ev[S.EVENT_TIME],
-                locator.part(S.FIRED).tolist(),
-                locator.part(S.SIGN).tolist(),
+                locator.ev.event_time,
+                locator.part("mark").tolist(),
+                locator.part("sign").tolist(),
             )
         )
     assert (
         status == 0
         and [t for t, *_ in told] == pytest.approx([0.4, 0.7], abs=4e-13)
-        and locator.ev[S.EVENTS] == 2
+        and locator.ev.events == 2
     )
-    assert told[0][1:] == ([0, -1, -1, -1, 0, 0], [1, -1, -1, -1, 1, 1]) and told[1][1:] == (
-        [-1, 0, 0, 0, 0, 0],
+    assert told[0][1:] == ([0, 1, 1, 1, 0, 0], [1, -1, -1, -1, 1, 1]) and told[1][1:] == (
+        [1, 0, 0, 0, 0, 0],
         [-1, -1, -1, -1, 1, 1],
     )

@@ -2,13 +2,11 @@
 
 import math
 
-import numpy as np
 import pytest
-from known_guards import Law, Locator, S, one
+from known_guards import G, Law, Locator, one
 from plain_kernels import plain
 
 from kinetree.solvers.layout import Status
-from kinetree.solvers.unit_layout import DUE, NOT_YET
 
 R, C = plain("events.event_handling"), plain("integrate.controller")
 
@@ -23,10 +21,8 @@ def resumed(
     """Go on at t with a state that is the time."""
     locator.mem[C.T_NEW], locator.mem[C.H_NEXT] = t, next_step
     C.block(locator.mem, C.Y_NEW)[:], C.block(locator.mem, C.F_NEW)[:] = t, 1.0
-    count = len(locator.laws)
-    return R.resume_signs(
-        locator.ev, locator.guards, None, locator.mem, np.full(count, met), np.full(count, noise)
-    )
+    locator.part("verdict")[:], locator.part("noise")[:] = met, noise
+    return R.resume_signs(locator.ev, locator.guards, None, locator.mem)
 
 
 # law, met, noise, state, band, sign -> sign, state, band, value; at t = 2 with a next step of 1
@@ -35,19 +31,19 @@ RESUMED: list[tuple[tuple, tuple]] = [
     ((lambda t: AWAY, 0, 0.0, 0.0, 0.1, -1.0), (1, 0, 0.1, AWAY)),
     ((lambda t: -AWAY, 0, 9.0, 0.0, 0.1, 1.0), (-1, 0, 0.1, -AWAY)),
     ((lambda t: -AWAY, 0, 9.0, 0.0, 0.5, 1.0), (1, 0, 0.5, -AWAY)),
-    ((lambda t: -AWAY, 0, 9.0, S.LEAVING, 0.1, 1.0), (1, S.LEAVING, 0.1, -AWAY)),
-    ((lambda t: -AWAY, 0, 0.1, S.LEAVING, 9.0, 1.0), (1, S.LEAVING, 9.0, -AWAY)),
-    ((lambda t: -AWAY, 0, 0.1, S.LEAVING, 0.2, 1.0), (-1, S.LEAVING, 0.2, -AWAY)),
-    ((lambda t: AWAY, NOT_YET, 0.0, S.LEAVING, 0.2, 1.0), (-1, 0, 0, AWAY)),
-    ((lambda t: AWAY, DUE, 0.7, 0.0, 0.2, 1.0), (-1, S.LEAVING, 0.7, 0)),
-    ((lambda t: AWAY, 1, 0.1, S.LEAVING, 0.2, -1.0), (1, 0, 0, AWAY)),
-    ((lambda t: -AWAY, 1, 0.1, S.LEAVING, 0.2, 1.0), (-1, 0, 0, -AWAY)),
-    ((lambda t: ON + t - 2.0, 1, 2 * ON, 0.0, 0.2, -1.0), (1, S.LEAVING, 2 * ON, 0)),
-    ((lambda t: ON - (t - 2.0), 1, 2 * ON, 0.0, 0.2, 1.0), (-1, S.LEAVING, 2 * ON, 0)),
-    ((lambda t: -ON + t - 2.0, 1, 2 * ON, 0.0, 0.2, -1.0), (1, S.LEAVING, 2 * ON, 0)),
-    ((lambda t: -ON - (t - 2.0), 1, 2 * ON, 0.0, 0.2, -1.0), (-1, S.LEAVING, 2 * ON, 0)),
-    ((lambda t: ON, 1, 2 * ON, S.LEAVING, 0.2, -1.0), (0, 1, 2 * ON, 0)),
-    ((lambda t: 1.9e-11 * 3.0 + 3.0 * (t - 2.0), 1, 0.0, 0.0, 0.2, -1.0), (1, S.LEAVING, 1.9e-11 * 6.0, 0)),
+    ((lambda t: -AWAY, 0, 9.0, G.LEAVING, 0.1, 1.0), (1, G.LEAVING, 0.1, -AWAY)),
+    ((lambda t: -AWAY, 0, 0.1, G.LEAVING, 9.0, 1.0), (1, G.LEAVING, 9.0, -AWAY)),
+    ((lambda t: -AWAY, 0, 0.1, G.LEAVING, 0.2, 1.0), (-1, G.LEAVING, 0.2, -AWAY)),
+    ((lambda t: AWAY, G.EVALUATED_FALSE, 0.0, G.LEAVING, 0.2, 1.0), (-1, 0, 0, AWAY)),
+    ((lambda t: AWAY, G.FORCED_OPEN, 0.7, 0.0, 0.2, 1.0), (-1, G.LEAVING, 0.7, 0)),
+    ((lambda t: AWAY, 1, 0.1, G.LEAVING, 0.2, -1.0), (1, 0, 0, AWAY)),
+    ((lambda t: -AWAY, 1, 0.1, G.LEAVING, 0.2, 1.0), (-1, 0, 0, -AWAY)),
+    ((lambda t: ON + t - 2.0, 1, 2 * ON, 0.0, 0.2, -1.0), (1, G.LEAVING, 2 * ON, 0)),
+    ((lambda t: ON - (t - 2.0), 1, 2 * ON, 0.0, 0.2, 1.0), (-1, G.LEAVING, 2 * ON, 0)),
+    ((lambda t: -ON + t - 2.0, 1, 2 * ON, 0.0, 0.2, -1.0), (1, G.LEAVING, 2 * ON, 0)),
+    ((lambda t: -ON - (t - 2.0), 1, 2 * ON, 0.0, 0.2, -1.0), (-1, G.LEAVING, 2 * ON, 0)),
+    ((lambda t: ON, 1, 2 * ON, G.LEAVING, 0.2, -1.0), (0, 1, 2 * ON, 0)),
+    ((lambda t: 1.9e-11 * 3.0 + 3.0 * (t - 2.0), 1, 0.0, 0.0, 0.2, -1.0), (1, G.LEAVING, 1.9e-11 * 6.0, 0)),
     ((lambda t: 2.1e-11 * 3.0 - 3.0 * (t - 2.0), 1, 0.0, 0.0, 0.2, -1.0), (1, 0, 0, 2.1e-11 * 3.0)),
 ]  # fmt: skip
 
@@ -57,23 +53,23 @@ def test_signs_after_the_actions_of_events(row):
     """What nothing has met keeps its sign on its bound; what has happened goes where its rate takes it, unless the actions have moved it away."""
     (law, met, noise, state, band, sign), expected = RESUMED[row]
     locator = Locator(law, one, begin=1.0, end=2.0)
-    for name, number in {"ARM": state, "BAND": band, "SIGN": sign}.items():
-        locator.part(getattr(S, name))[:] = number, 0.0
-    locator.part(S.FIRED)[:] = 1.0
-    locator.ev[S.SLOPES_AT] = 2.0
+    for name, number in {"phase": state, "band": band, "sign": sign}.items():
+        locator.part(name)[:] = number, 0.0
+    locator.part("mark")[:] = 1.0
+    locator.ev.slopes_at = 2.0
     assert resumed(locator, 2.0, [float(met), 0.0], noise) == 0
-    found = [locator.part(block)[0] for block in (S.SIGN, S.ARM, S.BAND, S.VALUE)]
+    found = [locator.part(block)[0] for block in ("sign", "phase", "band", G.VALUE)]
     assert found == pytest.approx(expected, rel=1e-5, abs=1e-15)
-    assert [locator.part(block)[1] for block in (S.SIGN, S.ARM, S.BAND, S.VALUE)] == [1, 0, 0, 1]
+    assert [locator.part(block)[1] for block in ("sign", "phase", "band", G.VALUE)] == [1, 0, 0, 1]
     assert (
-        not locator.part(S.FIRED).any()
-        and locator.ev[S.CHECKED] == 2.0
-        and locator.ev[S.SLOPES_AT] == -math.inf
+        not locator.part("mark").any()
+        and locator.ev.checked == 2.0
+        and locator.ev.slopes_at == -math.inf
     )
     assert (
-        locator.ev[S.CALLS]
+        locator.ev.calls
         == len(locator.asked)
-        == (1 if met <= 0 else 3 if len(set(map(law, (2.0, 2.1)))) > 1 else 11)
+        == (1 if met in (0, G.EVALUATED_FALSE) else 3 if len(set(map(law, (2.0, 2.1)))) > 1 else 11)
     )
 
 
@@ -81,12 +77,12 @@ def test_signs_after_the_actions_of_events(row):
     "t, step, border", [(5.0, 1.0, 5e-11), (0.5, 40.0, 4e-10), (4e5, 1.0, 1.441e-7)]
 )
 def test_the_resolution_of_time_is_that_of_the_instant_or_of_the_next_step(t, step, border):
-    for part, state in ((0.9, S.LEAVING), (1.1, 0.0)):
+    for part, state in ((0.9, G.LEAVING), (1.1, 0.0)):
         locator = Locator(lambda s, part=part: part * border - (s - t), begin=0.0, end=t)
         assert (
             resumed(locator, t, 1.0, 0.0, step) == 0
-            and locator.part(S.ARM) == state
-            and locator.part(S.SIGN) == (-1.0 if state else 1.0)
+            and locator.part("phase") == state
+            and locator.part("sign") == (-1.0 if state else 1.0)
         )
 
 
@@ -102,9 +98,10 @@ def rates(
     locator = Locator(law, lambda t: 2.0 * t, begin=1.0, end=2.0, fails_after=fails_after)
     locator.mem[C.T_NEW], locator.mem[C.H_NEXT] = 1.0, 2.0
     C.block(locator.mem, C.Y_NEW)[:], C.block(locator.mem, C.F_NEW)[:] = 1.0, 1.0
-    locator.part(S.SLOPE_A)[:] = 9.0
-    R.estimate_guard_rates(locator.ev, locator.guards, None, locator.mem, np.array([met, 1.0]))
-    return locator.part(S.SLOPE_A).tolist(), [t - 1.0 for t in locator.asked]
+    locator.part(G.SLOPE_A)[:] = 9.0
+    locator.part("verdict")[:] = met, 1.0
+    R.estimate_guard_rates(locator.ev, locator.guards, None, locator.mem)
+    return locator.part(G.SLOPE_A).tolist(), [t - 1.0 for t in locator.asked]
 
 
 D = 2e-3  # the first distance: 1e-3 of the next step

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from known_guards import E, Law, Locator, S
+from known_guards import E, Law, Locator
 
 from kinetree.solvers.layout import Status
 
@@ -13,7 +13,7 @@ def instants(locator: Locator, end: float) -> list[float]:
     """Instants of all events up to the end of the step."""
     found = []
     while (status := E.locate_event(*locator.how, end)) == Status.EVENT:
-        found.append(locator.ev[S.EVENT_TIME])
+        found.append(locator.ev.event_time)
     assert status == 0
     return found
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from known_guards import G
 from plain_kernels import plain
 from unit_stand_in import HandMade, guard
 
@@ -14,7 +15,7 @@ M = plain("events.model_exchange")
 RESET, STAGE, CONTACT = (int(each) for each in (Guard.RESET, Guard.STAGE, Guard.CONTACT))
 CLOSED = 8  # register of a guard of a closed contact
 EVERY, ARMED = 0, 1
-GIVES_WAY, REACHED = 3.0, 5.0
+GIVES_WAY, REACHED = G.RELEASE_FOUND, G.EVENT_FOUND
 
 
 class Host:
@@ -24,7 +25,7 @@ class Host:
         self.made, self.told, self.fails = HandMade(*guards, stages=3, events=len(guards)), [], ""
         self.made.model.c_law = np.zeros(1 if contacts else 0)
         self.met: list[int] = []
-        self.made.set(truth=0.0)
+        self.made.set(conditions=0.0)
         monkeypatch.setattr(M, "structure", lambda I, F, W: (self.made.model, self.made.ws))
         monkeypatch.setattr(
             M, "monitored_margin", lambda model, ws, register: 0 if register == CLOSED else -1
@@ -50,7 +51,9 @@ class Host:
             lambda model, ws, register: self.met.append(register),
         )
         monkeypatch.setattr(
-            plain("events.guard_state"), "apart_at", lambda model, ws, register: False
+            plain("events.guard_state"),
+            "monitors_separating_contact",
+            lambda model, ws, register: False,
         )
 
     def noted(self, name: str):
@@ -109,11 +112,11 @@ def test_host_locates_events(monkeypatch):
     ]  # fmt: skip
     host = Host(monkeypatch, *(guard(kind=kind, register=register) for kind, register, *_ in rows))
     host.made.set(armed=[row[2] for row in rows], guards=[row[3] for row in rows])
-    assert host.call("mark_located_by_host") == Status.EVENT and host.made["fired"].tolist() == [
+    assert host.call("mark_located_by_host") == Status.EVENT and host.made["mark"].tolist() == [
         row[-1] for row in rows
     ]
     host.made.set(guards=-0.26)
-    assert host.call("mark_located_by_host") == 0 and not host.made["fired"].any()
+    assert host.call("mark_located_by_host") == 0 and not host.made["mark"].any()
     without = Host(monkeypatch, guard(kind=CONTACT, register=CLOSED), contacts=False)
     without.made.set(armed=1.0, guards=-0.1)
     assert without.call("mark_located_by_host") == 0
@@ -130,15 +133,15 @@ def test_host_executes_events(monkeypatch):
             monkeypatch, *(guard(kind=kind, register=register) for kind, register, *_ in rows)
         )
         host.made.set(
-            fired=[row[2] for row in rows],
+            mark=[row[2] for row in rows],
             armed=[row[3] for row in rows],
             guards=[row[4] for row in rows],
         )
-        assert host.call("mark_requested_events", option) and host.made["fired"].tolist() == [
+        assert host.call("mark_requested_events", option) and host.made["mark"].tolist() == [
             row[column] for row in rows
         ]
         assert host.met == met, "contacts, but for one that gives way"
-    host.made.set(fired=0.0, guards=-0.1)
+    host.made.set(mark=0.0, guards=-0.1)
     assert not host.call("mark_requested_events", EVERY)
     host.made.set(guards=np.where(np.arange(len(rows)) == 0, 0.1, -0.1), armed=0.0)
     assert host.call("mark_requested_events", EVERY) and not host.call(
@@ -152,7 +155,7 @@ class Events(Host):
     def __init__(self, monkeypatch, fails: str = "", stages: int = 1):
         super().__init__(monkeypatch, guard(event=0), guard(event=1))
         self.fails, self.stages = fails, stages
-        self.made.set(guards=(0.5, -0.5), armed=0.0, fired=0.0)
+        self.made.set(guards=(0.5, -0.5), armed=0.0, mark=0.0)
         monkeypatch.setattr(M, "refresh_for_host", self.noted("refresh_for_host"))
         monkeypatch.setattr(M, "run_cascade", self.happen_now)
         monkeypatch.setattr(M, "project_constraints", self.keep_closed)
@@ -162,12 +165,12 @@ class Events(Host):
         return self.noted("project_constraints")(*arguments)
 
     def happen_now(self, I, F, W, t):
-        self.told.append(f"happen {self.made.rows('fired', 'met', 'held', 'noise')}")
+        self.told.append(f"happen {self.made.rows('mark', 'verdict', 'condition', 'noise')}")
         self.made.set(guards=(0.01, 0.75))
         if self.stages > 1:
             self.stages -= 1
             self.made.W.stage += 1
-            self.made.set(truth=(0.0, 0.0, -1.0, 0.0))
+            self.made.set(conditions=(0.0, 0.0, -1.0, 0.0))
         return self.noted("run_cascade")(t)
 
 

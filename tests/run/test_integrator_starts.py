@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from known_guards import Locator, S, one
+from known_guards import G, Locator, one
 from noted_calls import FAILURE, Noted
 from plain_kernels import plain
 from unit_stand_in import HandMade, guard
@@ -17,12 +17,12 @@ from kinetree.solvers.layout import Guard, Status
 B, D, V, J, C, X = (
     plain(name)
     for name in (
-        "run.beginning",
-        "run.located",
-        "run.moving_inputs",
-        "run.input_jumps",
+        "run.integrator_start",
+        "events.event_handling",
+        "run.input_changes",
+        "run.input_changes",
         "integrate.controller",
-        "run.methods",
+        "instance.integrators",
     )
 )
 INF = math.inf
@@ -47,7 +47,7 @@ class Begun(HandMade):
             on_constraints=1.0,
             sloped=0.0,
             form=0.0,
-            sided=0.0,
+            sided_time=0.0,
             read_from=0.0,
             read_until=0.0,
             item=5.0,
@@ -108,47 +108,47 @@ def test_auto_selects_first_integrator(monkeypatch, integrator, inputs, soft, ki
     made, kinds = Begun(inputs=inputs), []
     made.I.integrator, made.W.soft, made.W.turned = integrator, soft, 1.0
     calls = Noted(
-        monkeypatch, B, "start", "keep_inputs", set_integrator=lambda *rest: kinds.append(rest[-1]) or 0, follow_inputs=lambda *_: (0, 0.5),
-        begin_events=Status.EVENT, look_after=0,
+        monkeypatch, B, "start", "store_inputs", set_integrator=lambda *rest: kinds.append(rest[-1]) or 0, apply_input_jump=lambda *_: (0, 0.5),
+        start_event_location=Status.EVENT, read_after_breakpoint=0,
     )  # fmt: skip
-    assert B.begin_stage(
+    assert B.start_stage(
         made.I, made.W, made.model, made.ws, made.mem
     ) == Status.EVENT and kinds == [kind]
     assert [each.split()[0] for each in calls.told] == [
         "set_integrator",
         "start",
-        "keep_inputs",
-        "begin_events",
+        "store_inputs",
+        "start_event_location",
     ]
     assert made.W.started == 1.0 and made.W.knot == -INF and made.W.work == 9.0
 
 
-@pytest.mark.parametrize("fails", ["", "follow_inputs", "set_integrator", "start"])
+@pytest.mark.parametrize("fails", ["", "apply_input_jump", "set_integrator", "start"])
 def test_followed_inputs_move_before_first_step(monkeypatch, fails):
     made = Begun(knots=1, followed=1)
     made.W.turned = 1.0
     calls = Noted(
-        monkeypatch, B, "start", "keep_inputs", "look_after", "begin_events", "set_integrator", fails=fails,
-        follow_inputs=lambda *_: (FAILURE if fails == "follow_inputs" else 0, 0.5),
+        monkeypatch, B, "start", "store_inputs", "read_after_breakpoint", "start_event_location", "set_integrator", fails=fails,
+        apply_input_jump=lambda *_: (FAILURE if fails == "apply_input_jump" else 0, 0.5),
     )  # fmt: skip
-    calls.fails = "" if fails == "follow_inputs" else fails
+    calls.fails = "" if fails == "apply_input_jump" else fails
     assert (
-        B.begin_stage(made.I, made.W, made.model, made.ws, made.mem) == (FAILURE if fails else 0)
+        B.start_stage(made.I, made.W, made.model, made.ws, made.mem) == (FAILURE if fails else 0)
         and made.W.work == 9.5
     )
     skipped = {
         "": (),
-        "follow_inputs": ("set_integrator", "start", "begin_events"),
-        "set_integrator": ("start", "begin_events"),
-        "start": ("begin_events",),
+        "apply_input_jump": ("set_integrator", "start", "start_event_location"),
+        "set_integrator": ("start", "start_event_location"),
+        "start": ("start_event_location",),
     }
     whole = [
-        "follow_inputs 2",
+        "apply_input_jump 2",
         "set_integrator",
-        "look_after 1",
+        "read_after_breakpoint 1",
         "start 2",
-        "keep_inputs",
-        "begin_events",
+        "store_inputs",
+        "start_event_location",
     ]
     assert calls.told == [each for each in whole if each.split()[0] not in skipped[fails]]
 
@@ -180,7 +180,7 @@ def test_auto_changes_its_method(monkeypatch, kind, stiff, smooth, inputs, soft,
         set_integrator=lambda *rest: given.append(rest[-1]) or 0,
         start=lambda mem, context, t, y: given.append((mem[C.HARD], mem[C.H_GIVEN], t)) or 0,
     )  # fmt: skip
-    status = B.reconsider(made.I, made.W, made.mem, (made.model, made.ws))
+    status = B.maybe_switch_method(made.I, made.W, made.mem, (made.model, made.ws))
     if other is None:
         assert status == 0 and not calls.told and made.W.work == 9.0
         return
@@ -198,40 +198,65 @@ def test_auto_changes_its_method(monkeypatch, kind, stiff, smooth, inputs, soft,
 def test_motion_continues_after_event(monkeypatch, fails, last):
     """From the state that it left, with the work until then, at its instant inside the last step."""
     made = Begun(guard(kind=CONTACT, register=1))
-    made.set(met=0.5, noise=0.25)
     made.W.time = 2.25
     C.set_options(made.mem, 5, 1e-3, 1e-2, 0.0, 0.0)
     made.mem[C.T_NEW] = 3.0
     seen = []
     calls = Noted(
-        monkeypatch, D, fails=fails, structure=lambda *_: (made.model, made.ws), memory=lambda *_: made.mem, locator="ev", get_state=gets,
-        interpolate=0, restart=0, put_state=0, look_at_resting=0,
-        events_resume=lambda ev, guards, context, mem, met, noise: seen.append((ev, mem[C.T_NEW], float(met[0]), float(noise[0]))) or 0,
-    )  # fmt: skip
+        monkeypatch,
+        D,
+        fails=fails,
+        structure=lambda *_: (made.model, made.ws),
+        integrator_memory=lambda *_: made.mem,
+        locator_memory="ev",
+        get_state=gets,
+        interpolate=0,
+        restart=0,
+        put_state=0,
+        sample_resting_contacts=0,
+        resume_signs=lambda ev, guards, context, mem: seen.append((ev, mem[C.T_NEW])) or 0,
+    )
     assert (
-        D.resume(made.I, None, made.W) == (FAILURE if fails else 0)
+        D.resume_integration(made.I, None, made.W) == (FAILURE if fails else 0)
         and calls.told[-1].split()[0] == last
     )
     assert made.mem[C.T_NEW] == 2.25 and C.state_of(made.mem)[-1] == 9.0
-    assert fails or (
-        C.state_of(made.mem).tolist() == [1, 2, 3, 4, 9] and seen == [("ev", 2.25, 0.5, 0.25)]
-    )
+    assert fails or (C.state_of(made.mem).tolist() == [1, 2, 3, 4, 9] and seen == [("ev", 2.25)])
 
 
-@pytest.mark.parametrize("fails, stage, told", [
-    ("", 0.0, ["close_state", "take_fired", "happen_now 2", "resume"]), ("", 1.0, ["close_state", "take_fired", "happen_now 2"]),
-    ("close_state", 0.0, ["close_state"]), ("happen_now", 0.0, ["close_state", "take_fired", "happen_now 2"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "fails, stage, told",
+    [
+        (
+            "",
+            0.0,
+            ["close_at_event", "begin_located_instant", "run_cascade 2", "resume_integration"],
+        ),
+        ("", 1.0, ["close_at_event", "begin_located_instant", "run_cascade 2"]),
+        ("close_at_event", 0.0, ["close_at_event"]),
+        ("run_cascade", 0.0, ["close_at_event", "begin_located_instant", "run_cascade 2"]),
+    ],
+)
 def test_located_events_are_executed(monkeypatch, fails, stage, told):
     """In a new structure the integrator starts anew, later."""
     made = Begun()
     calls = Noted(
-        monkeypatch, D, "close_state", "take_fired", "resume", fails=fails, structure=lambda *_: (made.model, made.ws), memory=lambda *_: made.mem,
-        locator=0, happen_now=lambda I, F, W, t: setattr(W, "stage", stage) or 0,
-    )  # fmt: skip
-    assert D.happen(made.I, None, made.W, 2.0) == (FAILURE if fails else 0)
+        monkeypatch,
+        D,
+        "close_at_event",
+        "begin_located_instant",
+        "resume_integration",
+        fails=fails,
+        structure=lambda *_: (made.model, made.ws),
+        integrator_memory=lambda *_: made.mem,
+        locator_memory=made.ev,
+        run_cascade=lambda I, F, W, t: setattr(W, "stage", stage) or 0,
+    )
+    assert D.handle_located_events(made.I, None, made.W, 2.0) == (FAILURE if fails else 0)
     assert [
-        each for each in calls.told if each.split()[0] not in ("structure", "memory", "locator")
+        each
+        for each in calls.told
+        if each.split()[0] not in ("structure", "integrator_memory", "locator_memory")
     ] == told
 
 
@@ -247,32 +272,32 @@ def test_blocked_event_is_named(monkeypatch):
         Noted(
             monkeypatch,
             D,
-            "close_state",
-            "take_fired",
+            "close_at_event",
+            "begin_located_instant",
             structure=lambda *_, made=made: (made.model, made.ws),
-            memory=made.mem,
-            locator=0,
-            happen_now=status,
+            integrator_memory=made.mem,
+            locator_memory=made.ev,
+            run_cascade=status,
         )
-        assert D.happen(made.I, None, made.W, 2.0) == status and made.W.item == item
+        assert D.handle_located_events(made.I, None, made.W, 2.0) == status and made.W.item == item
 
 
-@pytest.mark.parametrize("fails", ["", "keep_closed", "refresh"])
+@pytest.mark.parametrize("fails", ["", "project_constraints", "refresh"])
 def test_the_state_at_an_instant_is_closed(monkeypatch, fails):
     made = Begun()
     calls = Noted(
         monkeypatch,
         D,
-        "keep_closed",
+        "project_constraints",
         "refresh",
         fails=fails,
         structure=lambda *_: (made.model, made.ws),
     )
-    assert D.close_state(made.I, None, made.W) == (FAILURE if fails else 0)
+    assert D.close_at_event(made.I, None, made.W) == (FAILURE if fails else 0)
     assert calls.told == [
         "structure",
-        "keep_closed 2",
-        *([] if fails == "keep_closed" else ["refresh 2"]),
+        "project_constraints 2",
+        *([] if fails == "project_constraints" else ["refresh 2"]),
     ]
 
 
@@ -283,11 +308,11 @@ def test_resting_contacts_are_watched_inside_steps(monkeypatch):
         HandMade(*(guard(kind=kind, register=each) for kind, each in kinds)),
         Locator(*[one] * 5),
     )
-    locator.part(S.UNSEEN)[:] = 7.0
-    monkeypatch.setattr(D, "rests", lambda model, ws, register: register == 1)
-    monkeypatch.setattr(D, "hovers", lambda model, ws, register: register == 3)
-    D.look_at_resting(made.model, made.ws, locator.ev)
-    assert locator.part(S.UNSEEN).tolist() == [1, 0, 1, 0, 0]
+    locator.part("sampled")[:] = 7.0
+    monkeypatch.setattr(D, "monitors_resting_contact", lambda model, ws, register: register == 1)
+    monkeypatch.setattr(D, "is_grazing", lambda model, ws, register: register == 3)
+    D.sample_resting_contacts(made.model, made.ws, locator.ev)
+    assert locator.part("sampled").tolist() == [1, 0, 1, 0, 0]
 
 
 def test_open_contacts_at_zero_leave_after_corner(monkeypatch):
@@ -303,58 +328,73 @@ def test_open_contacts_at_zero_leave_after_corner(monkeypatch):
             HandMade(*(guard(kind=kind, register=register) for kind, register, _ in rows)),
             Locator(*([one] * 5)),
         )
-        Noted(monkeypatch, D, margin_at=lambda model, ws, register: 0 if register == 2 else -1)
+        Noted(
+            monkeypatch, D, monitored_margin=lambda model, ws, register: 0 if register == 2 else -1
+        )
         monkeypatch.setattr(
             D,
-            "guards",
+            "event_indicators",
             lambda out, context, t, y, status=status: (
                 out.__setitem__(slice(None), [row[2] for row in rows]) or status
             ),
         )
-        assert D.look_at_contacts(made.model, made.ws, locator.mem, locator.ev) == status
+        assert (
+            D.release_contacts_after_breakpoint(made.model, made.ws, locator.mem, locator.ev)
+            == status
+        )
         leaves = [k < 2 and status == 0 for k in range(5)]
         found = zip(
-            *(locator.part(block).tolist() for block in (S.SIGN, S.ARM, S.BAND, S.VALUE)),
+            *(locator.part(block).tolist() for block in ("sign", "phase", "band", G.VALUE)),
             strict=True,
         )
         assert list(found) == [
-            (-1, S.LEAVING, 1e-9, 0) if each else (1, 0, 0, 1) for each in leaves
+            (-1, G.LEAVING, 1e-9, 0) if each else (1, 0, 0, 1) for each in leaves
         ]
 
 
-@pytest.mark.parametrize("fails", ["", "events_reset", "recall", "guards", "resumed"])
+@pytest.mark.parametrize(
+    "fails", ["", "reset_signs", "restore_conditions", "event_indicators", "resumed"]
+)
 def test_the_locator_begins_with_an_integrator(monkeypatch, fails):
     """All guards are watched for becoming true; what is recalled of this instant decides about their signs; registers end at the state itself."""
     made = Begun(guard(), guard())
     C.set_options(made.mem, 5, 1e-3, 1e-2, 0.0, 0.0)
-    ev = np.full(S.EV_HEADER + 2 * S.GUARD_BLOCKS + 5, np.nan)
+    ev = made.ev
     calls = Noted(
-        monkeypatch, D, "look_at_resting", fails=fails, locator=lambda I, W, count, n: ev if (count, n) == (2, 5) else None, events_reset=0, guards=0,
-        due=Status.EVENT, recall=fails == "resumed", events_resume=FAILURE if fails == "resumed" else 0,
-    )  # fmt: skip
+        monkeypatch,
+        D,
+        "sample_resting_contacts",
+        fails=fails,
+        locator_memory=lambda I, W: ev,
+        reset_signs=0,
+        event_indicators=0,
+        mark_initially_due=Status.EVENT,
+        restore_conditions=fails == "resumed",
+        resume_signs=FAILURE if fails == "resumed" else 0,
+    )
     names = {
-        "": ["guards", "due"],
-        "events_reset": [],
-        "recall": ["events_resume", "guards", "due"],
-        "guards": ["guards"],
-        "resumed": ["events_resume"],
+        "": ["event_indicators", "mark_initially_due"],
+        "reset_signs": [],
+        "restore_conditions": ["resume_signs", "event_indicators", "mark_initially_due"],
+        "event_indicators": ["event_indicators"],
+        "resumed": ["resume_signs"],
     }[fails]
-    status = D.begin_events(made.I, made.W, made.model, made.ws, made.mem)
+    status = D.start_event_location(made.I, made.W, made.model, made.ws, made.mem)
     assert [each.split()[0] for each in calls.told] == [
-        "locator",
-        "events_reset",
-        *(["recall"] if fails != "events_reset" else []),
+        "locator_memory",
+        "reset_signs",
+        *(["restore_conditions"] if fails != "reset_signs" else []),
         *names,
-    ] + (["look_at_resting"] if "due" in names else [])
-    assert status == (Status.EVENT if "due" in names else FAILURE) and S.guard_values(
-        ev, S.DIRECTION
-    ).tolist() == [1.0, 1.0]
-    assert ev[S.EVENT_TIME] == (2.0 if "due" in names else 0.0)
+    ] + (["sample_resting_contacts"] if "mark_initially_due" in names else [])
+    assert status == (Status.EVENT if "mark_initially_due" in names else FAILURE) and made[
+        "direction"
+    ].tolist() == [1.0, 1.0]
+    assert ev.event_time == (2.0 if "mark_initially_due" in names else 0.0)
     empty = Begun()
-    calls = Noted(monkeypatch, D, locator=lambda *_: ev, events_reset=0)
-    assert D.begin_events(
+    calls = Noted(monkeypatch, D, locator_memory=lambda *_: ev, reset_signs=0)
+    assert D.start_event_location(
         empty.I, empty.W, empty.model, empty.ws, made.mem
-    ) == 0 and calls.told == ["locator"]
+    ) == 0 and calls.told == ["locator_memory"]
 
 
 def inputs(
@@ -376,7 +416,7 @@ def test_an_integrator_notices_that_inputs_have_changed_or_move():
     ):
         made = inputs(values)
         made.ws.head.sloped = sloped
-        assert V.keep_inputs(made.I, made.W, made.ws) == different and made["inputs"].tolist() == [
+        assert V.store_inputs(made.I, made.W, made.ws) == different and made["inputs"].tolist() == [
             *values,
             *[7.0] * 6,
         ]
@@ -394,11 +434,11 @@ def test_advance_keeps_inputs_from_its_start(monkeypatch, pending, option):
     ):
         made = inputs((5.0, 6.0), pending, curved, slopes)
         calls = Noted(
-            monkeypatch, V, "latch", structure=lambda *_, made=made: (made.model, made.ws)
+            monkeypatch, V, "latch_actuators", structure=lambda *_, made=made: (made.model, made.ws)
         )
-        assert V.keep_given(made.I, None, made.W, option) == sloped
+        assert V.begin_input_motion(made.I, None, made.W, option) == sloped
         begins = pending == 0.0
-        assert ("latch" in calls.told) == (begins and option != U.CONTINUED)
+        assert ("latch_actuators" in calls.told) == (begins and option != U.CONTINUED)
         assert (made.W.given_at, made.W.used) == ((2.0, 0.0) if begins else (0.5, 3.0))
         assert made["given"].tolist() == ([5.0, 6.0] if begins else [7.0, 7.0]) + [7.0] * 6
 
@@ -408,7 +448,7 @@ def test_inputs_extrapolate_until_held(monkeypatch):
         given=np.arange(8.0), curves=np.arange(8.0) * 10
     )
     made.ws.given, made.ws.slope, made.ws.curve = np.zeros(2), np.zeros(2), np.zeros(8)
-    V.set_slopes(made.I, made.W, made.ws)
+    V.set_input_slopes(made.I, made.W, made.ws)
     assert (
         made.ws.given.tolist() == [0, 1]
         and made.ws.slope.tolist() == [0.5, 0.25]
@@ -416,7 +456,7 @@ def test_inputs_extrapolate_until_held(monkeypatch):
     )
     assert (made.ws.head.given_at, made.ws.head.sloped) == (0.5, 2.0)
     made.W.curved = 0.0
-    V.set_slopes(made.I, made.W, made.ws)
+    V.set_input_slopes(made.I, made.W, made.ws)
     assert made.ws.head.sloped == 1.0
     made.W.curved = 1.0
     Noted(monkeypatch, V, structure=lambda *_: (made.model, made.ws))
@@ -429,7 +469,7 @@ def test_inputs_extrapolate_until_held(monkeypatch):
 
 
 @pytest.mark.parametrize("contacts", [0, 1])
-@pytest.mark.parametrize("fails", ["", "place_loops", "project", "strike"])
+@pytest.mark.parametrize("fails", ["", "place_loops", "project", "apply_impacts"])
 def test_couplings_follow_their_inputs(monkeypatch, contacts, fails):
     """Positions first, then speeds, whose work is that of the impulse, then what touches."""
     energies = iter((3.0, 10.0))
@@ -438,7 +478,7 @@ def test_couplings_follow_their_inputs(monkeypatch, contacts, fails):
         J,
         "place_loops",
         "project",
-        "strike",
+        "apply_impacts",
         fails=fails,
         energy_of_motion=lambda *_: next(energies),
     )
@@ -446,15 +486,15 @@ def test_couplings_follow_their_inputs(monkeypatch, contacts, fails):
         "place_loops 2",
         "energy_of_motion",
         "project 2",
-        *(["strike 2"] if contacts else []),
+        *(["apply_impacts 2"] if contacts else []),
         "place_loops 2",
         "energy_of_motion",
     ]
     expected = {
-        "": whole, "place_loops": [*whole[:2], whole[-1]], "project": [*whole[:3], whole[-1]], "strike": [*whole[:4],
+        "": whole, "place_loops": [*whole[:2], whole[-1]], "project": [*whole[:3], whole[-1]], "apply_impacts": [*whole[:4],
         whole[-1]] if contacts else whole
     }[fails]  # fmt: skip
-    status, work = J.follow_inputs(SimpleNamespace(c_law=np.zeros(contacts)), None, 2.0)
+    status, work = J.apply_input_jump(SimpleNamespace(c_law=np.zeros(contacts)), None, 2.0)
     assert (
         calls.told == expected and work == 7.0 and status == (0 if expected is whole else FAILURE)
     )
@@ -462,7 +502,7 @@ def test_couplings_follow_their_inputs(monkeypatch, contacts, fails):
 
 @pytest.mark.parametrize("kind", [ADAMS, RK45])
 @pytest.mark.parametrize("followed", [0, 1])
-@pytest.mark.parametrize("fails", ["", "put_state", "follow_inputs", "get_state"])
+@pytest.mark.parametrize("fails", ["", "put_state", "apply_input_jump", "get_state"])
 def test_an_integrator_takes_changed_inputs_over(monkeypatch, kind, followed, fails):
     """One that remembers the past begins anew; the work of what follows is booked."""
     made = Begun(followed=followed)
@@ -470,11 +510,11 @@ def test_an_integrator_takes_changed_inputs_over(monkeypatch, kind, followed, fa
     made.mem[X.KIND], made.mem[C.T_NEW] = kind, 2.0
     made.ws.head.sided, made.ws.head.read_from, made.ws.head.read_until = 1.0, 2.5, INF
     calls = Noted(
-        monkeypatch, J, "put_state", "get_state", "restart", "changed", fails="" if fails == "follow_inputs" else fails,
-        follow_inputs=lambda *_: (FAILURE if fails == "follow_inputs" else 0, 0.5),
+        monkeypatch, J, "put_state", "get_state", "restart", "changed", fails="" if fails == "apply_input_jump" else fails,
+        apply_input_jump=lambda *_: (FAILURE if fails == "apply_input_jump" else 0, 0.5),
     )  # fmt: skip
-    status = J.take_inputs(made.mem, (made.model, made.ws))
-    whole = ["put_state 2.5", "follow_inputs 2.5", "get_state 2.5"]
+    status = J.take_changed_inputs(made.mem, (made.model, made.ws))
+    whole = ["put_state 2.5", "apply_input_jump 2.5", "get_state 2.5"]
     names = [each.split()[0] for each in whole]
     stop = names.index(fails) + 1 if fails else 3
     assert status == (FAILURE if fails and followed else 0)

@@ -6,19 +6,15 @@ import numpy as np
 import pytest
 from integrator_runs import METHODS, cut, memory, problem, time_of
 from plain_kernels import plain
+from unit_stand_in import entries
 
 from kinetree.scripts.bench.integrator_problems import FALL, Problem, kepler
-from kinetree.solvers.events.guard_state import FIRED
-from kinetree.solvers.events.root_finding import CALLS, DIRECTION, EVENT_TIME, WATCH
+from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
 
 EVENTS = plain("events.event_location")
-events_reset, events_size, events_start = (
-    EVENTS.reset_signs,
-    EVENTS.locator_size,
-    EVENTS.start_locator,
-)
-locate, per_guard = EVENTS.locate_event, plain("events.root_finding").guard_values
+reset_signs, start_locator = EVENTS.reset_signs, EVENTS.start_locator
+locate, locator_size = EVENTS.locate_event, plain("events.guard_state").locator_size
 G = 9.81
 NEVER = 1e9
 HEIGHT, SINE, PAIR, WAVE, DIP = range(5)
@@ -54,15 +50,20 @@ def prepared(
 ):
     mem, ev = (
         memory(name, case, 1e-10, 1e-10, **options),
-        np.empty(events_size(count, len(case.start))),
+        U.LOCATOR.of(np.empty(locator_size(count, len(case.start)))),
     )
-    events_start(ev, count, len(case.start))
-    per_guard(ev, WATCH)[:] = watch
-    per_guard(ev, DIRECTION)[:] = direction
+    start_locator(ev, count, len(case.start))
+    entries(ev, "watch")[:] = watch
+    entries(ev, "direction")[:] = direction
     y = np.array(case.start)
     assert METHODS[name].start(mem, problem, case.context, 0.0, y) == 0
-    assert events_reset(ev, guards, case.context, 0.0, y) == 0
+    assert reset_signs(ev, guards, case.context, 0.0, y) == 0
     return mem, ev
+
+
+def fired(ev) -> np.ndarray:
+    """The new signs of the guards that crossed at the last event, else 0."""
+    return entries(ev, "mark") * entries(ev, "sign")
 
 
 def found(
@@ -75,7 +76,7 @@ def found(
         while (
             status := locate(ev, guards, case.context, METHODS[name].interpolate, mem, stop)
         ) == Status.EVENT:
-            events.append((ev[EVENT_TIME], tuple(per_guard(ev, FIRED))))
+            events.append((ev.event_time, tuple(fired(ev))))
         assert status == 0
     return events
 
@@ -93,13 +94,13 @@ def test_bouncing_ball_events_match_geometric_series(name, options, restitution)
     while len(impacts) < 12:
         assert METHODS[name].step(mem, problem, case.context, NEVER) == 0
         if locate(ev, guards, case.context, METHODS[name].interpolate, mem, NEVER) == Status.EVENT:
-            instant = ev[EVENT_TIME]
+            instant = ev.event_time
             impacts.append(instant)
             METHODS[name].interpolate(y, mem, instant)
             y[1] *= -restitution
             cut(mem, instant, y)
             assert METHODS[name].restart(mem, problem, case.context) == 0
-            assert events_reset(ev, guards, case.context, instant, y) == 0
+            assert reset_signs(ev, guards, case.context, instant, y) == 0
     exact = first * (1.0 + 2.0 * np.cumsum([0.0] + [restitution**k for k in range(1, 12)]))
     assert np.abs(np.array(impacts) - exact).max() < 1e-10
 
@@ -126,20 +127,20 @@ def test_an_elastic_ball_that_never_rests_is_chatter():
         assert METHODS["adams"].step(mem, problem, case.context, NEVER) == 0
         status = locate(ev, guards, case.context, METHODS["adams"].interpolate, mem, NEVER)
         if status == Status.EVENT:
-            METHODS["adams"].interpolate(y, mem, ev[EVENT_TIME])
+            METHODS["adams"].interpolate(y, mem, ev.event_time)
             y[1] *= -0.5
-            cut(mem, ev[EVENT_TIME], y)
+            cut(mem, ev.event_time, y)
             METHODS["adams"].restart(mem, problem, case.context)
-            events_reset(ev, guards, case.context, ev[EVENT_TIME], y)
+            reset_signs(ev, guards, case.context, ev.event_time, y)
     assert status == Status.CHATTERING
-    assert ev[EVENT_TIME] == pytest.approx(3.0 * math.sqrt(2.0 / G), abs=1e-6)
+    assert ev.event_time == pytest.approx(3.0 * math.sqrt(2.0 / G), abs=1e-6)
 
 
 def test_sine_crossings_are_ordered_with_direction():
     """Guard 0 both ways, guard 1 upwards, guard 2 downwards; steps of 0.2 hold up to one crossing of each."""
     case = fall(SINE)
     mem, ev = prepared("rk4", case, 3, h=0.2)
-    per_guard(ev, DIRECTION)[:] = (0.0, 1.0, -1.0)
+    entries(ev, "direction")[:] = (0.0, 1.0, -1.0)
     events = found("rk4", case, mem, ev, 9.0)
     exact = []
     for k in range(1, 20):
@@ -227,6 +228,6 @@ def test_a_step_without_events_costs_three_guard_evaluations():
     """One at the end of the step, one for the slope there; one for the first slope and four inside the first step: the rest are shared."""
     case = kepler(0.3, 10.0)._replace(context=(0.0, 1.0, PAIR))
     mem, ev = prepared("rk4", case, 2, h=0.01)
-    calls = ev[CALLS]
+    calls = ev.calls
     found("rk4", case, mem, ev, 0.395)
-    assert ev[CALLS] - calls <= 2 * 40 + 5
+    assert ev.calls - calls <= 2 * 40 + 5

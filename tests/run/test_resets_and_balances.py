@@ -117,9 +117,7 @@ def test_coordinates_and_speeds_move_together(monkeypatch, loops, parameters):
         ((1, 1, 0, 0), True),
     ):
         guards = [guard(action=k, actions=1, kind=RESET) for k in range(3)]
-        made = Acting(*guards, guard(action=2, actions=1, kind=STAGE), actions=rows).set(
-            fired=fired
-        )
+        made = Acting(*guards, guard(action=2, actions=1, kind=STAGE), actions=rows).set(mark=fired)
         made.model.l_kind = np.zeros(loops)
         made.ws.new_value[:3] = 1.0, 8.0, 9.0
         calls = Noted(
@@ -154,7 +152,7 @@ def test_simultaneous_events_act_in_order(monkeypatch, fails):
         ((0, 0, 1, 0), [], False), ((0, 1, 0, 0), ["refresh 2"], False), ((1, 0, 0, 2), ["refresh 2"], False),
     ):  # fmt: skip
         made = Acting(*[guard(kind=RESET)] * 3, guard(kind=STAGE), guard(kind=RESET)).set(
-            fired=(1, 1, 4, 1, 0)
+            mark=(1, 1, 4, 1, 0)
         )
         seen = []
         calls = Noted(

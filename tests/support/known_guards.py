@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 from plain_kernels import plain
+from unit_stand_in import entries
 
+from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
 
-S, E = plain("events.root_finding"), plain("events.event_location")
+S, E, G = plain("events.root_finding"), plain("events.event_location"), plain("events.guard_state")
 C = plain("integrate.controller")
 Law = Callable[[float], float]
 
@@ -28,7 +30,7 @@ class Locator:
         fails_after: float = math.inf,
     ):
         self.laws, self.asked, self.fails_after = laws, [], fails_after
-        self.ev = np.full(E.locator_size(len(laws), 1), np.nan)
+        self.ev = U.LOCATOR.of(np.full(G.locator_size(len(laws), 1), np.nan))
         E.start_locator(self.ev, len(laws), 1)
         self.mem = np.zeros(C.HEADER + C.BLOCKS)
         self.mem[C.N], self.mem[C.T_OLD], self.mem[C.T_NEW], self.mem[C.H] = (
@@ -37,14 +39,17 @@ class Locator:
             end,
             end - begin,
         )
-        self.part(S.WATCH)[:], self.part(S.DIRECTION)[:] = watch, direction
+        self.part("watch")[:], self.part("direction")[:] = watch, direction
         self.how = (self.ev, self.guards, None, self.interpolate, self.mem)
-        self.ev[S.CHECKED], self.ev[S.SLOPES_AT] = begin, -math.inf
-        self.part(S.VALUE)[:] = self.at(begin)
-        self.part(S.SIGN)[:] = np.sign(self.at(begin))
+        self.ev.checked, self.ev.slopes_at = begin, -math.inf
+        self.part(G.VALUE)[:] = self.at(begin)
+        self.part("sign")[:] = np.sign(self.at(begin))
 
-    def part(self, block: int) -> np.ndarray:
-        return S.guard_values(self.ev, block)
+    def part(self, block: int | str) -> np.ndarray:
+        """A vector of a number per guard, or an entry of the records of all guards."""
+        if isinstance(block, str):
+            return entries(self.ev, block)
+        return G.guard_values(self.ev, block)
 
     def at(self, t: float) -> list[float]:
         return [law(t) for law in self.laws]
@@ -60,8 +65,8 @@ class Locator:
 
     def interval(self, a: float, b: float) -> None:
         """Values and slopes at both ends."""
-        self.part(S.VALUE)[:], self.part(S.AT_B)[:] = self.at(a), self.at(b)
-        self.ev[S.SLOPES_AT] = -math.inf
+        self.part(G.VALUE)[:], self.part(G.AT_B)[:] = self.at(a), self.at(b)
+        self.ev.slopes_at = -math.inf
         S.compute_end_slopes(*self.how, a, b)
 
 

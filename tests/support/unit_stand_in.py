@@ -11,6 +11,13 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.model_records import ACTION, GUARD
 
 EMPTY = 7.0  # what stands in places that nobody has written
+BLOCKS = 5  # vectors of a number per guard behind the records
+
+
+def entries(ev: Any, name: str) -> np.ndarray:
+    """One entry of the records GUARD_STATE of all guards in the memory of a root finder."""
+    first, size = ev.first + U.LOCATOR.size + U.GUARD_STATE.at(name), U.GUARD_STATE.size
+    return ev.block[first : first + size * int(ev.guards) : size]
 
 
 def guard(
@@ -37,8 +44,12 @@ class HandMade:
         sizes: dict[str, int] | None = None,
     ):
         count, own = len(guards), sizes or {}
-        sizes = {"events": U.EVENT.size * logged, "truth": 2 * events}
-        sizes |= dict.fromkeys(("guards", "fired", "met", "held", "noise", "armed"), count)
+        sizes = {
+            "events": U.EVENT.size * logged,
+            "conditions": U.CONDITION.size * events,
+            "guards": count,
+            "locator": U.LOCATOR.size + (U.GUARD_STATE.size + BLOCKS) * count,
+        }
         sizes |= own
         self.I = U.UNIT.of(np.zeros(U.UNIT.size, dtype=np.int64))
         self.I.logged, self.I.stages, self.I.event_names = logged, stages, events
@@ -50,6 +61,9 @@ class HandMade:
             setattr(self.I, f"at_{part.name}", first)
         self.W: Any = U.UNIT_HEAD.of(np.full(end, EMPTY))
         self.W.events = self.W.stage = 0.0
+        self.I.locator = sizes["locator"]
+        self.ev = U.LOCATOR.of(self.W.block, self.I.at_locator)
+        self.ev.guards, self.ev.states = count, 0
         header = SimpleNamespace(guards=count, latches=0, probes=0)
         rows = {
             "guards": np.array(guards, dtype=np.int64).ravel(),
@@ -59,7 +73,10 @@ class HandMade:
         self.ws = SimpleNamespace(val=np.zeros(20), head=SimpleNamespace(item=0.0))
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return self.W.block[self.at[name]]
+        """A part of W, or an entry of the records of all guards."""
+        if name not in U.GUARD_STATE.places:
+            return self.W.block[self.at[name]]
+        return entries(self.ev, name)
 
     def set(self, **parts: Any) -> HandMade:
         for name, values in parts.items():
