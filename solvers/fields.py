@@ -428,26 +428,14 @@ PLAIN = (
     "loop_even",
 )
 PLAIN += (
-    "c_mode",
-    "c_included",
-    "c_impact",
-    "c_begin",
-    "c_hold",
-    "c_friction",
-    "c_turned",
-    "c_forced",
-    "c_free_count",
-    "c_at",
-)
-CONSTANTS = (
-    "body",
-    "elem",
-    "rotor",
-)  # derived constants: they differ between lanes, but have no slopes
-LITERAL = (
-    "G",
-    "itr",
-)  # first and last field of the literal group: allocated when a literal method is first used; `dense` is 1 when n*n arrays are wanted
+    "c_mode", "c_included", "c_impact", "c_begin", "c_hold", "c_friction", "c_turned", "c_forced",
+    "c_free_count", "c_at",
+)  # fmt: skip
+# derived constants: they differ between lanes, but have no slopes
+CONSTANTS = ("body", "elem", "rotor")
+# first and last field of the literal group: allocated when a literal method is first used;
+# `dense` is 1 when n*n arrays are wanted
+LITERAL = ("G", "itr")
 
 
 def places(table: tuple[Field, ...], first: int) -> dict[str, int]:
