@@ -148,7 +148,7 @@ def solve_closed_contacts(model, ws, count):
 
 @kernel
 def check_resistance(model, ws):
-    """NO_CONTACT_FORCE where friction would drive a sliding contact into the surface."""
+    """Return NO_CONTACT_FORCE where friction would drive a sliding contact into the surface, else 0."""
     n = model.c_value.size
     for k in range(model.c_law.size):
         if ws.c_included[k] == 1.0 and ws.c_forced[k] == 1.0 and ws.c_mu[k] > 0.0:

@@ -174,7 +174,7 @@ def solve_simultaneously(model, ws):
 
 @kernel
 def add_newton_rebound(model, ws):
-    """w⁺ + e w⁻ in the place of w⁺, for contacts by Newton's hypothesis."""
+    """Replace w⁺ by w⁺ + e w⁻ for contacts with Newton's hypothesis of restitution."""
     for k in range(model.c_law.size):
         if ws.c_included[k] == 1.0 and model.c_law[k] == NEWTON:
             r = model.c_row[k]

@@ -1,7 +1,7 @@
 """Linear equations of contact rows for guessed states.
 
-Rows that hold and stick have no motion; what slips has friction against a direction, which turns to that of the motion. Friction acts along the ways
-to slip alone (`ways`), unless a given motion drives the contact across them: then it is against the whole of the slip.
+Rows that hold and stick have no motion; what slips has friction against a direction, which turns to that of the motion. Friction acts along the free
+slip directions alone (`slip_directions`), unless a prescribed motion drags the contact across them: then it opposes the whole slip.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Slip directions of closed contacts that joints leave free, and prescribed motion across them.
 
-Across its ways nothing tends to slip, and friction there would say again what the normal row says.
+Perpendicular to a free slip direction the joints already prevent slip, so that a friction row there would be redundant with the normal constraint.
 """
 
 import math
@@ -31,7 +31,7 @@ def problem_scales(ws, count, n):
 
 @kernel
 def row_motion(ws, r, count, n):
-    """w of row r."""
+    """Return the motion along row r with the present contact forces: b + G x."""
     total = ws.c_b[r]
     for j in range(count):
         s = int(ws.c_at[j])

@@ -267,7 +267,9 @@ def estimate_guard_rates(ev, guards, context, mem):
 
 @kernel
 def guard_differences(ev, out, guards, context, mem, d):
-    """Differences of the guards over the time d along the rates of the state."""
+    """Compute in `out` the difference quotients of the guards over the time d [s] along the rates of
+    the state; return the status.
+    """
     y, f, moved = block(mem, Y_NEW), block(mem, F_NEW), trial_state(ev)
     for k in range(len(y)):
         moved[k] = y[k] + d * f[k]

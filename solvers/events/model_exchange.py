@@ -59,7 +59,9 @@ def refresh_for_host(I, F, W, t):
 
 @kernel
 def evaluate_closed_guards(I, F, W, t):
-    """Guards of the state with loops and closed contacts closed; the host's state stays. Where it cannot be closed the guards stay too."""
+    """Evaluate the guards at the host's state with loops and closed contacts closed, without
+    changing that state; the guards stay as they are where it cannot be closed.
+    """
     model, ws = structure(I, F, W)
     if is_constrained(model, ws):
         load_states(I, W, ws)
@@ -148,7 +150,7 @@ def handle_host_events(I, F, W, t, option):
 
 @kernel
 def forget_noted_step(W):
-    """No step of the host is noted, and event mode has not ended yet."""
+    """Clear the noted step of the host and the end of its event mode."""
     W.noted = math.inf
     W.settled = -math.inf
 
@@ -179,7 +181,7 @@ def note_step(I, F, W, t):
 
 @kernel
 def continue_from(I, F, W, t):
-    """The host moves to t: a noted step before t counts from now on, one behind t is taken back."""
+    """Adopt the noted step if the host moves to a time t after it; discard it if the host goes back."""
     if t > W.noted:
         model, ws = structure(I, F, W)
         adopt_noted(W[I.at_noted :], model, ws, guard_states(I, W))
@@ -190,7 +192,7 @@ def continue_from(I, F, W, t):
 
 @kernel
 def leave_event_mode(I, F, W, t):
-    """Event mode ends: guards that are negative may happen from now on."""
+    """Arm the negative guards at the end of event mode."""
     model, _ = structure(I, F, W)
     arm_negative_guards(indicators(I, W, model), guard_states(I, W))
     W.noted = math.inf

@@ -53,7 +53,7 @@ def time_resolution(mem, t):
 
 @kernel
 def evaluate_guards_at(out, ev, guards, context, interpolate, mem, t):
-    """Guards at t on the dense output; 0 or the status of the failure."""
+    """Evaluate the guards at t on the dense output; return 0 or the status of the failure."""
     y = trial_state(ev)
     interpolate(y, mem, t)
     ev.calls += 1.0

@@ -46,7 +46,7 @@ TRANSITION, UNIT_BODY = U.TRANSITION.size, U.UNIT_BODY.size
 
 @kernel
 def save_bodies(I, W, ws):
-    """Pose and velocity of every body of the present structure, after `velocities`."""
+    """Store pose and velocity of every body of the present structure; needs `velocities`."""
     map_at = stage_record(I, W).bodies
     for g in range(I.bodies):
         i = I[map_at + g]

@@ -38,7 +38,7 @@ def probe_actuators(model, ws, t):
 
 @kernel
 def compute_effective_masses(model, ws):
-    """Effective masses from the accelerations with the unit of force and, now, without it."""
+    """Compute effective masses [kg] from the accelerations with the unit force and, now, without it."""
     for k in range(model.header.probes):
         one = probe_at(model.probes, k)
         ws.val[one.mass] = 1.0 / (ws.val[one.mass] - ws.val[one.acceleration])

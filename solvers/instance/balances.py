@@ -13,7 +13,7 @@ from kinetree.solvers.loops.constraint_residuals import power_of_couplings
 
 @kernel
 def write_balances(out, model, ws):
-    """Mass, momentum (3) and energy, after `velocities`."""
+    """Write mass [kg], momentum (3) [N.s] and energy [J] to `out`; needs `velocities`."""
     mass = 0.0
     p = (0.0, 0.0, 0.0)
     for i in range(1, model.parent.size):

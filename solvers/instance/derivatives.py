@@ -65,7 +65,9 @@ def get_state(y, model, ws, t):
 
 @kernel
 def coordinate_rates(ydot, model, ws):
-    """Rates of the coordinates: the speeds, or half the quaternion times the angular velocity."""
+    """Compute the rates of the coordinates: the speeds, or half the quaternion times the angular
+    velocity.
+    """
     for j in range(ws.u.size):
         if model.u_q[j] >= 0:
             ydot[model.u_q[j]] = ws.u[j]
@@ -90,7 +92,7 @@ def needs_engine(model, ws):
 
 @kernel
 def rates_by_form(ydot, model, ws, t):
-    """Rates of the speeds or momenta by the form of the run."""
+    """Compute the rates of the speeds or momenta by the form of the run; return the status."""
     status = form_rates(model, ws, t)
     rate = ws.pdot if in_momenta(ws) else ws.udot
     for j in range(ws.u.size):
@@ -115,7 +117,9 @@ def sided_time(ws, t):
 
 @boundary("rates")
 def rates(ydot, model, ws, t, y):
-    """ydot of the state y; of its projection onto the loop constraints where an implicit method must not feel how stiff they are across."""
+    """Compute the rates ydot of the state y, or of its projection onto the loop constraints where
+    `on_constraints` asks for it; return the status.
+    """
     t = sided_time(ws, t)
     status = put_state(model, ws, t, y)
     if model.header.own != 0 and specialised_rates(ydot, model, ws, t, y):
@@ -154,7 +158,9 @@ def event_indicators(out, context, t, y):
 
 @boundary("rates")
 def indicators_of_state(out, model, ws, t, y):
-    """Guards of the state y: by kinematics alone unless one of them asks for accelerations."""
+    """Compute the guards at the state y, by kinematics alone unless one of them needs accelerations;
+    return the status.
+    """
     status = put_state(model, ws, t, y)
     if status == 0:
         status = evaluate_guards(model, ws, t)
@@ -164,7 +170,7 @@ def indicators_of_state(out, model, ws, t, y):
 
 @kernel
 def evaluate_guards(model, ws, t):
-    """Registers of all guards at the state in ws.q, ws.u, ws.x."""
+    """Compute the registers of all guards at the state in ws.q, ws.u, ws.x; return the status."""
     late = model.header.late_guards == 1 or any_closed(ws)
     status = load(model, ws, t) if late else look(model, ws, t)
     if status == 0 and late:
@@ -179,7 +185,7 @@ def evaluate_guards(model, ws, t):
 
 @kernel
 def read_guards(out, model, ws):
-    """Values of the guards from their registers."""
+    """Copy the values of the guards from their registers to `out`."""
     for k in range(model.header.guards):
         out[k] = ws.val[guard_at(model.guards, k).register]
 

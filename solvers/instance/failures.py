@@ -20,7 +20,9 @@ NO_REGISTER = -1.0  # every register is a finite number: a rate or an accelerati
 
 @kernel
 def find_cause(model, ws, status):
-    """The status, NOT_A_NUMBER where numbers that are none look like a singularity; head.item is then the register to blame, or NOBODY."""
+    """Return the status, or NOT_A_NUMBER if an apparent singularity comes from a non-finite number;
+    head.item is then its register, or NO_REGISTER.
+    """
     if (
         status != NOT_A_NUMBER
         and status != SINGULAR_JOINT
@@ -48,7 +50,9 @@ def first_lost(val, first, count):
 
 @kernel
 def lost_state(model, ws):
-    """Register of the first coordinate, speed or state that is no number of sensible size, or NOBODY."""
+    """Return the register of the first coordinate, speed or state that is not finite or enormous, or
+    NO_REGISTER.
+    """
     found = first_lost(ws.val, model.header.r_q, ws.q.size)
     if found == NO_REGISTER:
         found = first_lost(ws.val, model.header.r_u, ws.u.size)
@@ -57,7 +61,9 @@ def lost_state(model, ws):
 
 @kernel
 def find_bad_register(model, ws):
-    """Register of the first measured value or result of the time and state programs that is no finite number."""
+    """Return the register of the first sensor value or result of the time and state programs that is
+    not finite, or NO_REGISTER.
+    """
     h = model.header
     for s in range(h.late_sensors):
         first = sensor_at(model.sensors, s).register

@@ -170,13 +170,13 @@ def changed(mem, context):
 
 @boundary("method")
 def turn_method(mem, model, ws, t):
-    """Go on from a corner of the right-hand side."""
+    """Continue from a breakpoint of the right-hand side."""
     return any_turn(mem, (model, ws), t, mem)
 
 
 @kernel
 def turn(mem, context):
-    """Go on from a corner of the right-hand side with the state in Y_NEW."""
+    """Go on from a breakpoint of the right-hand side with the state in Y_NEW."""
     model, ws = context
     return turn_method(mem, model, ws, 0.0)
 
@@ -189,5 +189,5 @@ def step(mem, context, limit):
 
 @kernel
 def interpolate(out, mem, t):
-    """State inside the last step."""
+    """Interpolate the state at t inside the last step to `out`."""
     any_interpolate(mem, 0, t, out)

@@ -138,7 +138,7 @@ def publish(I, W, model, ws):
 
 @kernel
 def save_states(I, W, ws):
-    """q, u, x to the states of the union."""
+    """Copy q, u, x to the states of the union."""
     map_at = stage_record(I, W).states
     for k in range(I.states):
         if I[map_at + k] >= 0:
@@ -168,7 +168,7 @@ def set_state_entry(ws, k, value):
 
 @kernel
 def load_states(I, W, ws):
-    """States of the union to q, u, x."""
+    """Copy the states of the union to q, u, x."""
     map_at = stage_record(I, W).states
     for k in range(I.states):
         if I[map_at + k] >= 0:
@@ -177,7 +177,7 @@ def load_states(I, W, ws):
 
 @kernel
 def open_energy_balance(I, F, W):
-    """Energy balance from the present state on, without a jump in the residual."""
+    """Restart the energy balance at the present state without a jump in the residual."""
     model, ws = structure(I, F, W)
     W.energy_start = energy_of_motion(model, ws) - W.work - W.energy_residual
 

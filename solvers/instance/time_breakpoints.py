@@ -1,6 +1,6 @@
-"""Times at which functions of time have corners.
+"""Times at which functions of time have breakpoints.
 
-An integrator that has grown its step in a long rest would not see a short command at all. Between corners every argument runs evenly, so that
+An integrator that has grown its step in a long rest would not see a short command at all. Between breakpoints every argument runs evenly, so that
 value and rate of the argument tell when the next one comes; what runs unevenly (sin(t) > 0.5) has no knots.
 """
 
@@ -14,7 +14,7 @@ from kinetree.solvers.views import knot_at, table_at
 SAME_TIME, TIME_SCALE_AT_ZERO = (
     1e-12,
     1e-3,
-)  # corners closer than this, relative to time or to this time [s], are one
+)  # breakpoints closer than this, relative to time or to this time [s], are one
 
 
 @kernel
@@ -25,7 +25,7 @@ def time_tolerance(t):
 
 @kernel
 def next_breakpoint(model, ws, t, of_motion):
-    """Return the instant of the first corner after t, of_motion = 1: of the first on which given
+    """Return the instant of the first breakpoint after t, of_motion = 1: of the first on which given
     motions depend, ANNOUNCED: also of events; infinity: none.
     """
     first = math.inf
@@ -88,13 +88,13 @@ def distance_to_grid(model, kind, x, pace, table, closest):
 
 @kernel
 def breakpoint_side(knot, sign):
-    """Return an instant just after (sign 1) or before (-1) a corner."""
+    """Return an instant just after (sign 1) or before (-1) a breakpoint."""
     return knot + sign * time_tolerance(knot)
 
 
 @kernel
 def read_after_breakpoint(ws, knot):
-    """Have right-hand sides read the laws of time after the corner, and before no other."""
+    """Set the instants at which right-hand sides read functions of time: after the breakpoint."""
     ws.head.sided = 1.0
     ws.head.read_from = breakpoint_side(knot, 1.0)
     ws.head.read_until = math.inf
@@ -102,7 +102,7 @@ def read_after_breakpoint(ws, knot):
 
 @kernel
 def host_time(W, t):
-    """Return the time at which time functions are read for a host: before an announced corner,
+    """Return the time at which time functions are read for a host: before an announced breakpoint,
     after a passed one.
     """
     if abs(t - W.next) <= time_tolerance(W.next):
@@ -112,6 +112,6 @@ def host_time(W, t):
 
 @kernel
 def later_side(W, t):
-    """Return t, or the later side of a corner at t."""
+    """Return t, or the later side of a breakpoint at t."""
     knot = W.next if abs(t - W.next) <= time_tolerance(W.next) else W.turned
     return breakpoint_side(knot, 1.0) if abs(t - knot) <= time_tolerance(knot) else t

@@ -1,4 +1,4 @@
-"""Motion of a unit from its present time to a target: steps, projection, events, corners, stages, within a budget of steps."""
+"""Motion of a unit from its present time to a target: steps, projection, events, breakpoints, stages, within a budget of steps."""
 
 import math
 
@@ -164,7 +164,7 @@ def check_step_budget(W):
 
 @kernel
 def has_reached_breakpoint(W, mem, ev, target, status):
-    """Return whether all output up to the corner at the end of the last step has been read."""
+    """Return whether all output up to the breakpoint at the end of the last step has been read."""
     knot = W.knot
     if not abs(C.time_of(mem) - knot) <= time_tolerance(knot) or C.time_of(
         mem
@@ -175,7 +175,7 @@ def has_reached_breakpoint(W, mem, ev, target, status):
 
 @kernel
 def step_towards(W, mem, model, ws, target):
-    """Make one step. Variable steps end at the next corner of time functions, fixed steps only at
+    """Make one step. Variable steps end at the next breakpoint of time functions, fixed steps only at
     velocity jumps.
     """
     if model.header.knots == 0:
@@ -191,7 +191,7 @@ def step_towards(W, mem, model, ws, target):
     ws.head.sided = 1.0
     ws.head.read_from = breakpoint_side(W.turned, 1.0)
     ws.head.read_until = breakpoint_side(knot, -1.0)
-    # hosts add up their times: a target that misses a corner by rounding is that corner
+    # hosts add up their times: a target that misses a breakpoint by rounding is that breakpoint
     if knot < target - time_tolerance(target) or W.soft != 0.0:
         target = knot
         mem[C.HARD] = 1.0 if knot < math.inf else 0.0

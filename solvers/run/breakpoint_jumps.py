@@ -1,8 +1,8 @@
-"""Corners of time functions: velocity jumps and their effects on the motion.
+"""Breakpoints of time functions: velocity jumps and their effects on the motion.
 
 Where the speed of a given motion jumps, finite impulses act in the driven joints alone, so that the momenta p = BᵀM v of the free coordinates are
 continuous: M u⁺ = M u⁻ + AᵀM_b (v̂⁻ - v̂⁺), under loop constraints with Jᵀλ besides and J u⁺ + c⁺ = 0. A law is read a little before and a little
-after its corner, so that rounding of the instant does not choose the side. Momenta as states of a run need no jump.
+after its breakpoint, so that rounding of the instant does not choose the side. Momenta as states of a run need no jump.
 """
 
 import math
@@ -42,7 +42,7 @@ def evaluate_motion_at(model, ws, t):
 
 @kernel
 def save_velocities(model, ws):
-    """Velocities of all bodies, in the places of the reactions, and the rates of the couplings."""
+    """Store the velocities of all bodies in the places of the reactions, and the coupling rates."""
     for i in range(1, model.parent.size):
         put3(ws.reaction, 6 * i, get3(ws.row, i * L.ROW + L.W_V))
         put3(ws.reaction, 6 * i + 3, get3(ws.row, i * L.ROW + L.W_OM))
@@ -61,7 +61,7 @@ def differs(x, before):
 @kernel
 def speeds_jump(model, ws, knot):
     """Return whether prescribed motions change a velocity or coupling rate discontinuously at a
-    corner.
+    breakpoint.
     """
     found = evaluate_motion_at(model, ws, breakpoint_side(knot, -1.0)) != 0
     save_velocities(model, ws)
@@ -92,7 +92,7 @@ def next_velocity_jump(model, ws, t, limit):
 
 @boundary("state")
 def apply_velocity_jump(model, ws, knot):
-    """Change ws.u at a corner; needs q and u before it."""
+    """Change ws.u at a breakpoint; needs q and u before it."""
     status = evaluate_motion_at(model, ws, breakpoint_side(knot, -1.0))
     save_velocities(model, ws)
     for j in range(ws.u.size):
@@ -113,7 +113,7 @@ def apply_velocity_jump(model, ws, knot):
 
 @kernel
 def pass_breakpoint(W, mem, model, ws):
-    """Apply the corner at the end of the last step: velocity jumps, work of drives, restart of the
+    """Apply the breakpoint at the end of the last step: velocity jumps, work of drives, restart of the
     method.
     """
     knot, y = W.knot, C.state_of(mem)
@@ -130,7 +130,7 @@ def pass_breakpoint(W, mem, model, ws):
 
 @kernel
 def carry_state_across(model, ws, knot, y):
-    """Carry the state y and its work across a corner with a velocity jump."""
+    """Carry the state y and its work across a breakpoint with a velocity jump."""
     status = evaluate_motion_at(model, ws, breakpoint_side(knot, -1.0))
     energy = energy_of_motion(model, ws)
     if status == 0:
@@ -149,7 +149,9 @@ def carry_state_across(model, ws, knot, y):
 
 @kernel
 def pass_host_breakpoint(I, F, W, t):
-    """Model exchange: carry out the corner that was announced in `next` once t has reached it, and announce the next one."""
+    """Carry out the breakpoint announced to a model exchange host once t has reached it, and announce
+    the next one.
+    """
     model, ws = structure(I, F, W)
     status, knot = 0, W.next
     if t >= breakpoint_side(knot, -1.0):

@@ -91,7 +91,7 @@ def set_input_slopes(I, W, ws):
 
 @kernel
 def hold_inputs(I, F, W):
-    """Inputs keep the values they have reached."""
+    """Hold the inputs at the values they have reached."""
     _, ws = structure(I, F, W)
     ws.head.sloped = 0.0
     W.curved = 0.0

@@ -30,7 +30,7 @@ STEP_COUNT_TOLERANCE = (
 
 @kernel
 def lane_rates(out, model, lanes, t, y):
-    """Rates of the state y of all lanes."""
+    """Compute the rates of the state y of all lanes; return the status."""
     nq, nu, nx = lanes.q.size, lanes.u.size, lanes.x.size
     for k in range(nq):
         lanes.q[k] = y[k]
@@ -105,7 +105,7 @@ def largest_error(lanes, memory, plan, method, h):
 
 @kernel
 def accept_lanes(model, lanes, memory, plan, method, t):
-    """The new state becomes the state, with its rates."""
+    """Copy the new state to the state and compute its rates; return the status."""
     n = lanes.q.size + lanes.u.size + lanes.x.size
     for i in range(n):
         memory[i] = memory[n + i]

@@ -69,7 +69,9 @@ def mark_lanes(model, lanes, seen, flags):
 
 @kernel
 def evaluate_guards_inside(model, lanes, memory, plan, t, h, seen):
-    """Guards inside of the step of length h from t, by the parabola through both states; needs the new state and the rates before it."""
+    """Evaluate the guards inside the step of length h from t on the parabola through both states;
+    needs the new state and the rates before it.
+    """
     n, stages = lanes.q.size + lanes.u.size + lanes.x.size, plan[STAGES]
     y, rates = memory[stages * n : (1 + stages) * n], memory[(1 + stages) * n : (2 + stages) * n]
     for i in range(n):
@@ -92,7 +94,7 @@ def any_marked(flags):
 
 @kernel
 def watched_steps(model, lanes, memory, plan, method, flags, begin, end):
-    """Equal steps from `begin` to `end`, guards looked at after each of them."""
+    """Make equal steps from `begin` to `end`, checking the guards after each; return the status."""
     seen = memory[interval_start_at(lanes, plan) + lanes.q.size + lanes.u.size + lanes.x.size :]
     count = max(1.0, math.ceil((end - begin) / method[FIXED] - STEP_COUNT_TOLERANCE))
     h, status, done = (end - begin) / count, 0, 0.0
@@ -112,7 +114,7 @@ def watched_steps(model, lanes, memory, plan, method, flags, begin, end):
 
 @kernel
 def write_row(model, lanes, plan, columns, table, row):
-    """Columns of the evaluated state."""
+    """Write the columns of the evaluated state to a row of `table`; return the status."""
     react(model, lanes)
     velocities(model, lanes)
     status = finished(model, lanes)
@@ -125,7 +127,9 @@ def write_row(model, lanes, plan, columns, table, row):
 
 @kernel
 def run_lanes_until_event(model, lanes, memory, plan, method, times, columns, table, flags):
-    """Intervals one after the other, up to the last row or to the end of the one in which a lane is marked."""
+    """Advance the lanes interval by interval up to the last row, or to the end of the interval in which
+    a lane is marked; return the status.
+    """
     n, status = lanes.q.size + lanes.u.size + lanes.x.size, 0
     begin = memory[interval_start_at(lanes, plan) :]
     status = lane_rates(memory[2 * n : 3 * n], model, lanes, times[0], memory[:n])
