@@ -257,7 +257,16 @@ RECORDS = (
 )
 ROWS = {
     record.name: record
-    for record in (STAGE, TRANSITION, LOCKED, UNIT_BODY, EVENT, GUARD_STATE, CONDITION, *BLOCK_RECORDS)
+    for record in (
+        STAGE,
+        TRANSITION,
+        LOCKED,
+        UNIT_BODY,
+        EVENT,
+        GUARD_STATE,
+        CONDITION,
+        *BLOCK_RECORDS,
+    )
 }
 
 PENDING_EVENT, PENDING_REST = (

@@ -15,10 +15,10 @@ from kinetree.solvers.engine.derived_constants import prepare
 from kinetree.solvers.engine.evaluation import finish, load, tell
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
-from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.constrained_accelerations import accelerations_of
 from kinetree.solvers.instance.derivatives import coordinate_rates
 from kinetree.solvers.instance.memory import clear
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.constrained_accelerations import accelerations_of
 
 DIFFERENCE = 1e-7  # step of one-sided differences, of the size of a number
 CENTRAL = 5e-6  # step to both sides

@@ -8,8 +8,8 @@ by its size. Slopes are central differences at the predicted state; the transiti
 import math
 
 from kinetree.solvers.engine.derived_constants import prepare
-from kinetree.solvers.kernel import kernel
 from kinetree.solvers.instance.actuator_probes import latch_actuators
+from kinetree.solvers.kernel import kernel
 from kinetree.solvers.sampled.inner_model import (
     evaluate_inner,
     exponential,

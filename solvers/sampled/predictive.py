@@ -10,9 +10,9 @@ Objective over the horizon of N steps h, errors e, commands v, excess s of soft 
 
 import math
 
+from kinetree.solvers.instance.actuator_probes import latch_actuators
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Status
-from kinetree.solvers.instance.actuator_probes import latch_actuators
 from kinetree.solvers.sampled.block_layout import (
     HIGH,
     LOW,

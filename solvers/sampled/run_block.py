@@ -1,9 +1,9 @@
 """Carries out the sampled block of an event: predictive control or an observer."""
 
+from kinetree.solvers.instance.memory import structure
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Status
 from kinetree.solvers.linked_kernels import boundary
-from kinetree.solvers.instance.memory import structure
 from kinetree.solvers.sampled.block_layout import PREDICTIVE_BLOCK
 from kinetree.solvers.sampled.observer import estimate
 from kinetree.solvers.sampled.predictive import plan_commands
