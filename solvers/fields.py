@@ -160,7 +160,7 @@ MODEL_FLOATS = (
     Field(
         "modal_data",
         "nmd",
-        "frames: mass, S_a, P_ab by rows of modes (0 and n); interfaces: place, shifts and turns of the n modes",
+        "frames: mass, S_a, J_ab, V_ab, masses of the n modes, S_kl, W_kl; interfaces: place, shifts and turns of the modes, shifts of second order",
     ),
     Field("lent", "2*ngh", "mass and moment of inertia that a ghost borrows"),
 )
@@ -202,7 +202,7 @@ WORK = (
     Field(
         "modes",
         "nmw",
-        "frames: E (6 per mode), right side h (n), M_ff and its factors (n by n); interfaces: columns of the modes (6 n)",
+        "frames: E (6 by n), right side h (n), M_ff and its factors (n by n), sums by the modal coordinates (12 n + 9); interfaces: columns of the modes (6 by n), shifts in body axes (3 by n)",
     ),
     Field(
         "push",

@@ -236,6 +236,7 @@ BODY, ELEMENT, ROW, COLUMN, INSTRUCTION = (
     R.COLUMN.size,
     R.INSTRUCTION.size,
 )
+MODAL = R.MODAL.size
 B_MASS, B_H, B_J, B_E, B_R, B_AXIS, _ = R.BODY.offsets
 E_AXIS, E_FACTOR, E_MATRIX, _ = R.ELEMENT.offsets
 W_R, W_OM, W_AL, W_A0, W_J, W_H, W_M, W_N, W_F, W_D, W_DA, W_DB, W_P, W_V, W_VH, W_INV = (

@@ -127,6 +127,7 @@ MODAL = Record(
     Entry("work", "first of its numbers in `modes`"),
     Entry("face", "its first interface"),
     Entry("faces", "number of its interfaces"),
+    Entry("second", "1: its numbers have terms of second order"),
 )
 
 FACE = Record(

@@ -1,4 +1,4 @@
-"""Stiffness and mass of a meshed body: tetrahedra with quadratic displacements, by scikit-fem; STEP files are meshed by gmsh."""
+"""Stiffness, mass and geometric stiffness of a meshed body: tetrahedra with quadratic displacements, by scikit-fem; STEP files are meshed by gmsh."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+CHUNK = 2000  # elements whose slopes are in memory at once
 MATERIALS = {"steel": (2.1e11, 0.3, 7850.0), "aluminium": (7.0e10, 0.33, 2700.0)}  # E, nu, density
 
 
@@ -25,29 +26,71 @@ def moduli_of(text: str) -> tuple[float, float, float]:
     return young, poisson, density
 
 
-def assemble(source: str, material: str, size: float | None = None) -> tuple[Any, Any, np.ndarray]:
-    """Return stiffness, mass and nodes (N, 3) of a mesh of tetrahedra, or of a STEP file."""
-    from skfem import Basis, BilinearForm, ElementTetP2, ElementVector, MeshTet
-    from skfem.helpers import dot
-    from skfem.models.elasticity import lame_parameters, linear_elasticity
+class MeshMatrices:
+    """Matrices of three displacements per node of a mesh of tetrahedra, or of a STEP file."""
 
-    young, poisson, density = moduli_of(material)
-    if Path(source).suffix.lower() in (".step", ".stp"):
-        with tempfile.TemporaryDirectory() as folder:
-            mesh = MeshTet.load(meshed(source, Path(folder) / "body.msh", size))
-    else:
-        mesh = MeshTet.load(source)
-    basis = Basis(mesh, ElementVector(ElementTetP2()), intorder=4)
-    K = linear_elasticity(*lame_parameters(young, poisson)).assemble(basis)
+    def __init__(self, source: str, material: str, size: float | None = None):
+        from skfem import MeshTet
 
-    @BilinearForm
-    def inertia(u, v, w):
-        return density * dot(u, v)
+        self.young, self.poisson, self.density = moduli_of(material)
+        if Path(source).suffix.lower() in (".step", ".stp"):
+            with tempfile.TemporaryDirectory() as folder:
+                self.mesh = MeshTet.load(meshed(source, Path(folder) / "body.msh", size))
+        else:
+            self.mesh = MeshTet.load(source)
+        basis = self.basis(4)
+        corners, middles = np.asarray(basis.nodal_dofs), np.asarray(basis.edge_dofs)
+        self.order = np.concatenate((corners.T.ravel(), middles.T.ravel()))
+        self.nodes = basis.doflocs[:, self.order[::3]].T
 
-    M = inertia.assemble(basis)
-    corners, middles = np.asarray(basis.nodal_dofs), np.asarray(basis.edge_dofs)
-    order = np.concatenate((corners.T.ravel(), middles.T.ravel()))
-    return K[order][:, order], M[order][:, order], basis.doflocs[:, order[::3]].T
+    def basis(self, order: int, elements: np.ndarray | None = None) -> Any:
+        """Quadratic displacements with integration points exact to an order."""
+        from skfem import Basis, ElementTetP2, ElementVector
+
+        element = ElementVector(ElementTetP2())
+        return Basis(self.mesh, element, intorder=order, elements=elements)
+
+    def matrices(self) -> tuple[Any, Any]:
+        """Stiffness and mass in the order of the nodes."""
+        from skfem import BilinearForm
+        from skfem.helpers import dot
+        from skfem.models.elasticity import lame_parameters, linear_elasticity
+
+        basis = self.basis(4)
+        K = linear_elasticity(*lame_parameters(self.young, self.poisson)).assemble(basis)
+
+        @BilinearForm
+        def inertia(u, v, w):
+            return self.density * dot(u, v)
+
+        M = inertia.assemble(basis)
+        return K[self.order][:, self.order], M[self.order][:, self.order]
+
+    def stiffening(self, fields: np.ndarray, shapes: np.ndarray) -> np.ndarray:
+        """Geometric stiffness between shapes (3 N, n) by the stresses of displacement fields (r, 3 N): (r, n, n)."""
+        from skfem.models.elasticity import lame_parameters
+
+        first, shear = lame_parameters(self.young, self.poisson)
+        n = shapes.shape[1]
+        found = np.zeros((len(fields), n, n))
+        count = self.mesh.t.shape[1]
+        for elements in np.array_split(np.arange(count), -(-count // CHUNK)):
+            basis = self.basis(3, elements)
+            slopes = np.array([self.slopes(basis, shape) for shape in shapes.T])
+            for k, field in enumerate(fields):
+                slope = self.slopes(basis, field)
+                strain = 0.5 * (slope + np.swapaxes(slope, 0, 1))
+                stress = 2.0 * shear * strain
+                stress += first * np.eye(3)[:, :, None] * np.einsum("iip->p", strain)
+                pulled = np.einsum("ijp,kcip->kcjp", stress * basis.dx.ravel(), slopes)
+                found[k] += pulled.reshape(n, -1) @ slopes.reshape(n, -1).T
+        return 0.5 * (found + np.swapaxes(found, 1, 2))
+
+    def slopes(self, basis: Any, field: np.ndarray) -> np.ndarray:
+        """Slopes of a displacement field at all integration points: component, direction, point."""
+        own = np.zeros(basis.N)
+        own[self.order] = field
+        return np.asarray(basis.interpolate(own).grad).reshape(3, 3, -1)
 
 
 def meshed(source: str, target: Path, size: float | None) -> str:

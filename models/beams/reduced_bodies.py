@@ -17,7 +17,23 @@ import numpy as np
 from kinetree.models.description.schema import Description, JointSpec
 from kinetree.models.language.parts.body_parts import Body
 
+SECOND = ("second_shift", "second_moments", "second_turn", "second_faces")
 KEYS = ("mass", "S", "P", "stiffness", "interfaces", "points", "shifts", "turns")
+
+
+def axial(P: np.ndarray) -> np.ndarray:
+    """Σ φ×ψ of matrices Σ φ ψᵀ in the last two axes; components first."""
+    return np.array([P[..., a, b] - P[..., b, a] for a, b in ((1, 2), (2, 0), (0, 1))])
+
+
+@dataclass(frozen=True)
+class SecondOrder:
+    """Sums over positions φ_kl of second order, of pairs of modes."""
+
+    shift: np.ndarray  # Σ m φ_kl (n, n, 3)
+    moments: np.ndarray  # Σ m x φ_klᵀ, its even part (n, n, 3, 3)
+    turn: np.ndarray  # Σ m x×φ_kl (n, n, 3)
+    faces: np.ndarray  # φ_kl of the interfaces (c, n, n, 3)
 
 
 @dataclass(frozen=True)
@@ -32,6 +48,7 @@ class Reduced:
     points: np.ndarray  # (c, 3)
     shifts: np.ndarray  # (c, n, 3)
     turns: np.ndarray  # (c, n, 3)
+    second: SecondOrder | None = None
 
     @property
     def modal_mass(self) -> np.ndarray:
@@ -39,11 +56,24 @@ class Reduced:
 
     def data(self) -> np.ndarray:
         """Numbers of the frame, as the engine reads them."""
-        return np.concatenate(([self.mass], self.S.ravel(), self.P.ravel()))
+        even = 0.5 * (self.P + np.swapaxes(self.P, 2, 3))
+        if self.second is not None:
+            even[1:, 1:] += self.second.moments
+        trace = np.einsum("abii->ab", even)
+        xx, yy, zz = (trace - even[:, :, k, k] for k in range(3))
+        J = (xx, -even[:, :, 0, 1], -even[:, :, 0, 2], yy, -even[:, :, 1, 2], zz)
+        V = axial(self.P)
+        parts = [[self.mass], self.S.T, *J, *V, self.modal_mass]
+        if self.second is not None:
+            parts += [np.moveaxis(self.second.shift, 2, 0), np.moveaxis(self.second.turn, 2, 0)]
+        return np.concatenate([np.ravel(part) for part in parts])
 
     def face_data(self, k: int) -> np.ndarray:
         """Numbers of one interface."""
-        return np.concatenate((self.points[k], self.shifts[k].ravel(), self.turns[k].ravel()))
+        parts = [self.points[k], self.shifts[k].T, self.turns[k].T]
+        if self.second is not None:
+            parts.append(np.moveaxis(self.second.faces[k], 2, 0))
+        return np.concatenate([np.ravel(part) for part in parts])
 
 
 class ReducedBodyError(ValueError):
@@ -58,12 +88,16 @@ def read_reduced(path: str, changed: float) -> Reduced:
             missing = [key for key in KEYS if key not in file]
             if missing:
                 raise ReducedBodyError(f"no {', '.join(missing)}")
-            arrays = {key: file[key] for key in KEYS}
+            stiffened = all(key in file for key in SECOND)
+            arrays = {key: file[key] for key in (*KEYS, *(SECOND if stiffened else ()))}
     except (OSError, ValueError) as error:
         raise ReducedBodyError(str(error)) from None
     n, c = len(arrays["stiffness"]), len(arrays["interfaces"])
     shapes = {"S": (n + 1, 3), "P": (n + 1, n + 1, 3, 3), "points": (c, 3)}
     shapes |= {"shifts": (c, n, 3), "turns": (c, n, 3)}
+    if stiffened:
+        pairs = ((n, n, 3), (n, n, 3, 3), (n, n, 3), (c, n, n, 3))
+        shapes |= dict(zip(SECOND, pairs, strict=True))
     for key, shape in shapes.items():
         if arrays[key].shape != shape or not np.isfinite(arrays[key]).all():
             raise ReducedBodyError(
@@ -71,7 +105,8 @@ def read_reduced(path: str, changed: float) -> Reduced:
             )
     numbers = {key: np.asarray(arrays[key], dtype=float) for key in (*shapes, "stiffness")}
     names = tuple(map(str, arrays["interfaces"]))
-    return Reduced(mass=float(arrays["mass"]), interfaces=names, **numbers)
+    second = SecondOrder(*(numbers.pop(key) for key in SECOND)) if stiffened else None
+    return Reduced(mass=float(arrays["mass"]), interfaces=names, second=second, **numbers)
 
 
 def found_reduced(description: Description, body: Body) -> Reduced:
@@ -166,15 +201,16 @@ def modal_arrays(
         n, i = len(r.stiffness), bodies[frame]
         first = len(faces) // 3
         head = [i, q_at[i], u_at[i], n, length, work, first, len(r.interfaces)]
+        head.append(int(r.second is not None))
         modal += head
         data.append(r.data())
         length += data[-1].size
-        work += n * (n + 7)
+        work += n * (n + 7) + 12 * n + 9
         for k, interface in enumerate(r.interfaces):
             faces += [bodies[f"{name}.{interface}"], length, work]
             data.append(r.face_data(k))
             length += data[-1].size
-            work += 6 * n
+            work += 9 * n
     ints = {"modal": np.array(modal, dtype=np.int64), "faces": np.array(faces, dtype=np.int64)}
     return ints, np.concatenate([np.zeros(0), *data]), work
 

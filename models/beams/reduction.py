@@ -2,11 +2,15 @@
 
 Faces move as rigid plates. The frame is fixed in the root face, so that the modes are static shapes of the other faces and modes with all faces held;
 they are made orthogonal to stiffness and mass, and scaled to a largest displacement of 1 m, so that modal coordinates are in metres.
+
+Positions of second order φ_kl make loads stiffen. Only sums of them are needed, and the sum over a load f is -φ_kᵀ G(f) φ_l with the geometric
+stiffness G of the stresses under f: accelerations of the frame, their first moments, forces on the faces.
+Wallrapp, Schwertassek, Representation of geometric stiffening in multibody system simulation, Int. J. Num. Meth. Eng. 32 (1991) 1833.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,10 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 ISOTROPY = 1e-9  # of the largest mass: masses of a node along x, y and z are one number
+
+
+# of displacements (r, 3 N), whose stresses act, and shapes (3 N, n): φ_kᵀ G φ_l of every one, (r, n, n)
+Stiffening = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class ReductionError(ValueError):
@@ -29,10 +37,12 @@ def reduce_body(
     faces: Mapping[str, np.ndarray],
     root: str,
     modes: int,
+    stiffening: Stiffening | None = None,
 ) -> dict[str, Any]:
     """Return the arrays of a reduced body.
 
-    `stiffness` and `mass` belong to three displacements per node, in the order of `nodes` (N, 3); `faces` are nodes by name.
+    `stiffness` and `mass` belong to three displacements per node, in the order of `nodes` (N, 3); `faces` are nodes by name. With `stiffening`
+    there are terms of second order.
     """
     K, M = sp.csc_array(stiffness, dtype=float), sp.csc_array(mass, dtype=float)
     size = 3 * len(nodes)
@@ -61,7 +71,8 @@ def reduce_body(
         turns.append(found[1])
         points.append(places[name] - places[root])
     n = flat.shape[1]
-    return {
+    second = {} if stiffening is None else second_order(K, T, inner, scalar, x, flat, stiffening)
+    return second | {
         "mass": float(scalar.sum()),
         "S": carried.sum(axis=0).T,
         "P": np.einsum("sia,sjb->abij", every, carried),
@@ -72,6 +83,45 @@ def reduce_body(
         "shifts": np.array(shifts).reshape(-1, n, 3),
         "turns": np.array(turns).reshape(-1, n, 3),
         "root": places[root],
+        "nodes": x,
+        "shapes": phi,
+    }
+
+
+def second_order(
+    K: Any,
+    T: Any,
+    inner: np.ndarray,
+    scalar: Any,
+    x: np.ndarray,
+    flat: np.ndarray,
+    stiffening: Stiffening,
+) -> dict[str, np.ndarray]:
+    """Sums over the positions of second order, from the stresses under loads on the body held at its root."""
+    moved = sp.csc_array(sp.hstack([T, sp.eye_array(K.shape[0], format="csc")[:, inner]]))
+    solve = spl.splu(sp.csc_array(moved.T @ K @ moved))
+    count, faces = len(x), T.shape[1] // 6
+    loads = np.zeros((12 + 3 * faces, moved.shape[1]))
+    weights = np.concatenate((np.ones((1, count)), x.T)) @ scalar  # of accelerations 1, x, y, z
+    for k, weight in enumerate(np.asarray(weights)):
+        for axis in range(3):
+            force = np.zeros((count, 3))
+            force[:, axis] = weight
+            loads[3 * k + axis] = moved.T @ force.ravel()
+    for face in range(faces):
+        for axis in range(3):
+            loads[12 + 3 * face + axis, 6 * face + axis] = 1.0
+    fields = (moved @ solve.solve(loads.T)).T
+    found = -np.moveaxis(stiffening(fields, flat), 0, 2)  # n, n, loads
+    n = flat.shape[1]
+    moments = found[:, :, 3:12].reshape(n, n, 3, 3)  # Σ m x φ_klᵀ
+    turned = np.swapaxes(moments, 2, 3)
+    pairs = ((1, 2), (2, 0), (0, 1))
+    return {
+        "second_shift": found[:, :, :3],
+        "second_moments": 0.5 * (moments + turned),
+        "second_turn": np.stack([moments[..., a, b] - turned[..., a, b] for a, b in pairs], 2),
+        "second_faces": np.moveaxis(found[:, :, 12:].reshape(n, n, faces, 3), 2, 0),
     }
 
 

@@ -39,10 +39,6 @@ def check_flexible(checker: Checker, path: Path, body: Body) -> None:
     )
     if extra:
         checker.complain(path, ", ".join(sorted(extra)), "none of these: the file has them")
-    for index, stage in enumerate(checker.description.stages):
-        if stage.lock or stage.free:
-            found = "joints that lock or let go beside a reduced body"
-            checker.complain(("stages", index), found, "a beam in the place of the body")
 
 
 def check_bodies(checker: Checker) -> None:

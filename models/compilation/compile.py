@@ -123,11 +123,6 @@ def assemble(builder: Builder) -> Compiled:
     rates = builder.add_states()
     builder.groups = add_groups(builder, joints)
     add_contacts(builder)
-    if d.reduced and (builder.groups or d.contacts):
-        what = "rigid contacts" if d.contacts else "a closed loop or a coupling"
-        hint = "force elements (bushing, contact) instead, or a beam, which both may have"
-        name = next(iter(d.reduced))
-        raise ModelError(Problem(f"bodies.{name}.flexible", what, hint, file=d.file))
     add_guards(builder)
     add_contact_guards(builder)
     add_magnitudes(builder)

@@ -169,9 +169,16 @@ class Result:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Return sentences about doubtful results, such as an open energy balance."""
+        from kinetree.models.beams.linear_range import beyond_linear_range
         from kinetree.models.result.energy_check import energy_warning
 
-        return tuple(filter(None, (energy_warning(self),)))
+        description = None if self._replay is None else self._replay.unit.description
+        bent = (
+            beyond_linear_range(description, self.columns(), self.time)
+            if description is not None and description.reduced
+            else ()
+        )
+        return tuple(filter(None, (energy_warning(self), *bent)))
 
     @property
     def replay(self) -> Replay | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from kinetree.models.beams.linear_range import beyond_linear_range
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.compilation.stage_structures import Structure
 from kinetree.models.engine.compiled import Compiled
@@ -33,14 +34,45 @@ def foreseen(system: System) -> list[str]:
         *true_already(system),
         *unreported(system),
         *too_long_steps(system),
+        *bent_at_the_start(system),
     ]
 
 
+def bent_at_the_start(system: System) -> Iterator[str]:
+    """Return warnings about reduced bodies outside of their linear range: as they start, or under the loads that they start with."""
+    if not system.description.reduced:
+        return
+    q, _ = system.start()
+    places = np.stack((q, loaded_modes(system, q)))
+    start = {name: places[:, k] for k, name in enumerate(system.coordinates)}
+    time = np.full(2, system.compiled.start_time)
+    yield from beyond_linear_range(system.description, start, time)
+
+
+def loaded_modes(system: System, q: np.ndarray) -> np.ndarray:
+    """Return coordinates with the amplitudes that the loads at rest give the modes of a tree, while everything else is held."""
+    found, t = q.copy(), system.compiled.start_time
+    if system.compiled.loops or system.compiled.contacts:
+        return found
+    try:
+        forces = system.mass_matrix(t, q) @ system.accelerations(t, q, np.zeros(system.n))
+    except (EvaluationError, np.linalg.LinAlgError):
+        return found
+    for name, reduced in system.description.reduced.items():
+        for k, stiffness in enumerate(reduced.stiffness, 1):
+            mode = f"{name}.mode{k}"
+            found[system.coordinates.index(mode)] += (
+                forces[system.speeds.index(f"der({mode})")] / stiffness
+            )
+    return found
+
+
 def too_long_steps(system: System) -> Iterator[str]:
-    """Return warnings about fixed steps that cannot follow the fastest motion of beams."""
+    """Return warnings about fixed steps that cannot follow the fastest motion of bodies that bend."""
     run, values = system.description.run, parameter_values(system.description)
     reach = STABLE.get(run.integrator)
-    if reach is None or run.step is None or not system.description.beam_forms:
+    bending = system.description.beam_forms or system.description.reduced
+    if reach is None or run.step is None or not bending:
         return
     step = float(evaluate_constant(run.step, values))
     try:
@@ -49,9 +81,9 @@ def too_long_steps(system: System) -> Iterator[str]:
         return
     if step * fastest > reach:
         yield (
-            f"run.step: {step:g} s is too long for '{run.integrator}': the fastest motion of the beams"
+            f"run.step: {step:g} s is too long for '{run.integrator}': the fastest bending"
             f" is {fastest:.3g} 1/s at the start; at most {0.9 * reach / fastest:.2g} s, fewer segments"
-            " or less damping, or an implicit method"
+            " or modes, less damping, or an implicit method"
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from kinetree.models.beams.reduced_bodies import refuse_reduced
 from kinetree.models.system.contact_states import refuse_contacts
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ class Traced:
         from kinetree.models.trace.stage_system import of_one_stage
 
         system = cast("System", self)
-        refuse_reduced(system.description, "a trace")
         chosen, name = (system, "") if stage is None else of_one_stage(system, stage)
         if of not in INERTIAL:
             refuse_contacts(chosen, f"{of} in a trace")
@@ -43,7 +41,6 @@ class Traced:
         """Return a system with machine code of this mechanism, compiled or cached, where measured
         to be faster.
         """
-        refuse_reduced(cast("System", self).description, "straight-line code")
         from kinetree.models.specialised.specialised_system import Specialised
 
         return Specialised(cast("System", self))

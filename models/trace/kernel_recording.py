@@ -15,8 +15,9 @@ from kinetree.models.trace.symbol import number, wrap
 from kinetree.models.trace.symbolic_kernels import KERNELS
 from kinetree.models.trace.tape import Tape
 from kinetree.solvers import layout as L
-from kinetree.solvers.model_records import HEAD, HEADER
+from kinetree.solvers.model_records import HEAD, HEADER, MODAL
 
+SMALL = 1e-3  # of other departures: amplitudes of modes are far below the size of the body
 GROUPS = ("q", "u", "x", "inputs", "parameters")
 
 
@@ -190,6 +191,10 @@ def general_position(
     """Return a state near the start without special angles; closed loops are closed by `project`."""
     rng = np.random.default_rng(20)
     away = q + rng.uniform(0.1, 0.3, q.size) * (0.2 if project else 1.0)
+    modal = model_fields(instance.ints, instance.compiled.floats).modal
+    for frame in MODAL.rows(modal):
+        modes = slice(frame.coordinate, frame.coordinate + frame.count)
+        away[modes] = q[modes] + SMALL * (away[modes] - q[modes])
     for k in instance.compiled.quaternions:
         away[k : k + 4] /= np.linalg.norm(away[k : k + 4])
     speeds = u + rng.uniform(0.1, 0.5, u.size)

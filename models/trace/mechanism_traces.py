@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.beams.reduced_bodies import refuse_reduced
 from kinetree.models.checks.structural_parameters import frozen
 from kinetree.models.description.names import RUN_START
 from kinetree.models.engine.flat_blocks import model_fields
@@ -56,6 +57,12 @@ RATES = ("accelerations", "hamilton", "rates", MOTION)
 
 def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
     """Return forms and axes in which a quantity may be traced."""
+    if system.description.reduced:
+        if of in ("mass_matrix", "momenta", "matrices", "hamilton"):
+            refuse_reduced(system.description, f"{of} in a trace")
+        if form not in ("auto", "DEC"):
+            refuse_reduced(system.description, f"form '{form}' in a trace")
+        return [("DEC", WORLD)]
     if of not in RATES:
         if form not in ("auto", "DEC"):
             raise ValueError(f"form '{form}' is for accelerations and hamilton, '{of}' has one way")

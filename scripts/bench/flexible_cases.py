@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -234,3 +235,73 @@ def lateral_buckling_load(**beam: Any) -> float:
         squares.append(frequencies(load(description).compile(), 1)[0] ** 2)
     slope = (squares[1] - squares[0]) / (parts[1] ** 2 - parts[0] ** 2)
     return math.sqrt(parts[1] ** 2 - squares[1] / slope)
+
+
+def reduced_bar(folder: Path, elements: int = 40, modes: int = 4) -> Path:
+    """Return the file of Simo and Vu-Quoc's beam as a square bar of tetrahedra, reduced to its static shapes and some modes."""
+    import skfem
+
+    from kinetree.models.beams.mesh_matrices import MeshMatrices
+    from kinetree.models.beams.reduction import reduce_body, save_reduced
+
+    side = math.sqrt(12.0 * BENDING / AXIAL)
+    across = np.linspace(-side / 2, side / 2, 2)
+    mesh = folder / "bar.msh"
+    skfem.MeshTet.init_tensor(np.linspace(0.0, LENGTH, elements + 1), across, across).save(
+        str(mesh)
+    )
+    found = MeshMatrices(str(mesh), f"{AXIAL / side**2!r},0,{LINE / side**2!r}")
+    ends = {"root": 0.0, "tip": LENGTH}
+    x = found.nodes[:, 0]
+    faces = {name: np.flatnonzero(np.abs(x - place) < 1e-9) for name, place in ends.items()}
+    arrays = reduce_body(*found.matrices(), found.nodes, faces, "root", modes, found.stiffening)
+    path = folder / "bar.npz"
+    save_reduced(path, arrays)
+    return path
+
+
+def on_a_root(path: Path, **more: Any) -> dict[str, Any]:
+    """Return the reduced bar with its root held in the ground, without gravity."""
+    return {
+        "format": "kinetree/1",
+        "name": "reduced",
+        "gravity": [0, 0, 0],
+        "bodies": {"bar": {"flexible": {"file": str(path), "damping": 0.0}}},
+        "joints": {"root": {"child": "bar", "type": "rigid"}},
+        **more,
+    }
+
+
+def reduced_frequency(path: Path, speed: float = 0.0, push: float = 0.0) -> float:
+    """Return the first frequency of the bar, across the plane of its rotation or under a load that presses its tip.
+
+    Frequency and speed are in units of sqrt(E I/(m L^4)), the load in E I/L².
+    """
+    unit = math.sqrt(BENDING / LINE) / LENGTH**2
+    turn = {"child": "bar", "transforms": [{"rotate": "y", "by": f"{speed * unit!r}*t"}]}
+    description = on_a_root(path, **({"joints": {"root": turn}} if speed else {}))
+    if push:
+        force = [-push * BENDING / LENGTH**2, 0, 0]
+        description["forces"] = {"end": {"kind": "wrench", "body": "bar.tip", "force": force}}
+    eigenvalues = np.linalg.eigvals(load(description).compile().linearize().A)
+    sizes = np.sort(np.abs(eigenvalues.imag[np.abs(eigenvalues.imag) > 0.0]))
+    return float(sizes[2 if speed else 0]) / unit  # the slower one is in the plane of the rotation
+
+
+def spinning_bar(path: Path, stop: float = 18.0, tolerance: float = 1e-7) -> dict[str, float]:
+    """Return largest lag and steady extension of the spin-up of `spin_up`, of the reduced bar [m]."""
+    turn = {"child": "bar", "transforms": [{"rotate": "z", "by": TURNS_AT}]}
+    outputs = {
+        name: {"quantity": "position", "body": "bar", "point": point, "axis": axis}
+        for axis in "xy"
+        for name, point in ((f"x_{axis}", [1, 0, 0]), (f"y_{axis}", [0, 1, 0]))
+    }
+    for axis in "xy":
+        outputs[f"tip_{axis}"] = {"quantity": "position", "body": "bar.tip", "axis": axis}
+    system = load(on_a_root(path, joints={"root": turn}, outputs=outputs)).compile()
+    found = system.simulate(stop_time=stop, output_step=0.02, tolerance=tolerance)
+    last = found.time > stop - 2.0
+    along, across = (
+        sum(found[f"{axis}_{k}"] * found[f"tip_{k}"] for k in "xy") for axis in "xy"
+    )
+    return {"lag": float(-across.min()), "stretch": float(along[last].mean()) - LENGTH}

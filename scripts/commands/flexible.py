@@ -48,9 +48,13 @@ def flexible(
     size: Annotated[
         float | None, typer.Option("--size", help="Of STEP: largest size of elements [m].")
     ] = None,
+    first_order: Annotated[
+        bool,
+        typer.Option("--first-order", help="Of a mesh: without stiffening by loads and rotation."),
+    ] = False,
 ) -> None:
     """Reduce a finite-element body to modes: Craig and Bampton's, for `flexible = { file = ... }`."""
-    from kinetree.models.beams.mesh_matrices import assemble
+    from kinetree.models.beams.mesh_matrices import MeshMatrices
     from kinetree.models.beams.reduction import ReductionError, reduce_body, save_reduced
 
     if not Path(source).is_file():
@@ -60,10 +64,13 @@ def flexible(
     try:
         if Path(source).suffix.lower() in MATRICES:
             K, M, places = matrices_of(source, mass, nodes)
+            stiffening = None
         else:
-            K, M, places = assemble(source, material, size)
+            mesh = MeshMatrices(source, material, size)
+            (K, M), places = mesh.matrices(), mesh.nodes
+            stiffening = None if first_order else mesh.stiffening
         faces = dict(face_of(each, places) for each in interface)
-        found = reduce_body(K, M, places, faces, root or next(iter(faces)), modes)
+        found = reduce_body(K, M, places, faces, root or next(iter(faces)), modes, stiffening)
     except ImportError as error:
         hint = "pip install kinetree[flexible]"
         raise BadInput(f"{source}: {error.name} is not installed: {hint}") from None

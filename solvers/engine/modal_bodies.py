@@ -1,15 +1,18 @@
 """Bodies that bend by modes: a floating frame E in its root interface with n modal coordinates, and interfaces whose frames the modes carry.
 
-Displacements of the material points are φ_k q_k, with c = (1, q), d = (0, q̇) and the invariants S_a = Σ m φ_a, P_ab = Σ m φ_a φ_bᵀ (φ_0: the points):
+Material points are at x = φ_0 + φ_k q_k + φ_kl q_k q_l / 2, where the last, of second order, makes loads and rotation stiffen (it is left out where the
+file has none). With c = (1, q), a = 0..n and the invariants S_a = Σ m φ_a, V_ak = Σ m φ_a×φ_k, J_ak the inertia tensor of φ_a and φ_k, and of second
+order S_kl = Σ m φ_kl, W_kl = Σ m φ_0×φ_kl and a part of J_kl:
 
-    X_k = c_a P_ak,  Y_k = d_a P_ak,  C_k = axial X_k,  S = c_a S_a,  J = tr A 1 - A with A = c_b X_b,  J' = 2 tr Z 1 - Z - Zᵀ with Z = c_b Y_b
-    N = S×a + Jα + ω×(Jω + C_k q̇_k) + J'ω          F = m a + α×S + ω×(ω×S) + 2 ω×S_k q̇_k
-    h_k = S_k·a + C_k·α + ωᵀX_k ω - ω² tr X_k + 2 ω·axial Y_k          M_kl = tr P_kl
+    y_k = c_a J_ak,  J = c_k y_k,  J' = 2 q̇_k y_k,  C_k = c_a V_ak + W_kl q_l,  S_k' = S_k + S_kl q_l,  S = c_a S_a + S_kl q_k q_l / 2
+    N = S×a + Jα + ω×(Jω + C_k q̇_k) + J'ω + W_kl q̇_k q̇_l          F = m a + α×S + ω×(ω×S) + 2 ω×S_k' q̇_k + S_kl q̇_k q̇_l
+    h_k = S_k'·a + C_k·α - ωᵀy_k ω + 2 ω·V_lk q̇_l          M_kk = m_k, else 0: modes are orthogonal
 
-all in body axes about O_E. An interface is at p + Φ q with axes exp(Ψ q). The modes are eliminated with what the interfaces hand
+all in body axes about O_E. An interface is at p + Φ_k q_k + Φ_kl q_k q_l / 2 with axes exp(Ψ q). The modes are eliminated with what the interfaces hand
 over, last mode first: M* = M_rr - E M_ff⁻¹Eᵀ, and the bias alike; then the frame is a body fixed to its parent. Stiffness and damping
-of the modes are forces along them.
-Shabana, Dynamics of multibody systems (2020), chapter 5; the elimination as in `dec_columns`.
+of the modes are forces along them. Numbers of all modes stand side by side, so that sums run along them.
+Shabana, Dynamics of multibody systems (2020), chapter 5; Wallrapp, Schwertassek, Int. J. Num. Meth. Eng. 32 (1991) 1833 (second order); the elimination
+as in `dec_columns`.
 """
 
 from kinetree.solvers import layout as L
@@ -17,7 +20,6 @@ from kinetree.solvers.algebra.lane_select import every
 from kinetree.solvers.algebra.vectors import (
     add3,
     add9,
-    axpy3,
     cross,
     dot3,
     get3,
@@ -26,8 +28,6 @@ from kinetree.solvers.algebra.vectors import (
     mm,
     mtv,
     mv,
-    outer,
-    outer_symmetric,
     put3,
     put6,
     put9,
@@ -35,16 +35,14 @@ from kinetree.solvers.algebra.vectors import (
     scale,
     skew,
     skew_mm,
-    sub6,
-    sub9,
     sv,
 )
+from kinetree.solvers.engine.dec_columns import put_step, rate, yielded
 from kinetree.solvers.engine.dec_transfer import carried, hand_over
-from kinetree.solvers.kernel import kernel
+from kinetree.solvers.kernel import inline, kernel
 from kinetree.solvers.views import face_at, modal_at
 
 ZERO = (0.0, 0.0, 0.0)
-ZERO9 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -101,6 +99,98 @@ def turned(turn, rate):
 
 
 @kernel
+def add_row(out, to, factor, numbers, row, n):
+    """Add a factor times n numbers from place `row` on to those of `out` from `to` on."""
+    for k in range(n):
+        out[to + k] += factor * numbers[row + k]
+
+
+@kernel
+def copy_row(out, to, one, numbers, row, n):
+    """Write n numbers, times `one` of the numbers of the workspace."""
+    for k in range(n):
+        out[to + k] = one * numbers[row + k]
+
+
+@kernel
+def weighted(out, to, factors, first, rows, numbers, start, n):
+    """Add the sum of rows of n numbers, each times its factor, four at a time: `out` is read and written that often."""
+    a = 0
+    while a + 4 <= rows:
+        one, two = factors[first + a], factors[first + a + 1]
+        three, four = factors[first + a + 2], factors[first + a + 3]
+        r = start + n * a
+        for k in range(n):
+            out[to + k] += (one * numbers[r + k] + two * numbers[r + n + k]) + (
+                three * numbers[r + 2 * n + k] + four * numbers[r + 3 * n + k]
+            )
+        a += 4
+    while a < rows:
+        add_row(out, to, factors[first + a], numbers, start + n * a, n)
+        a += 1
+
+
+@kernel
+def add_three(out, to, factors, numbers, row, stride, n):
+    """Add three rows `stride` apart, each times its factor."""
+    x, y, z = factors
+    for k in range(n):
+        out[to + k] += (
+            x * numbers[row + k] + y * numbers[row + stride + k] + z * numbers[row + 2 * stride + k]
+        )
+
+
+@kernel
+def sum_along(values, at, factors, first, n):
+    """Sum of n products."""
+    total = 0.0 * factors[first]
+    for k in range(n):
+        total += values[at + k] * factors[first + k]
+    return total
+
+
+@kernel
+def three_along(values, at, stride, factors, first, n):
+    """Sums of n products of three rows."""
+    return (
+        sum_along(values, at, factors, first, n),
+        sum_along(values, at + stride, factors, first, n),
+        sum_along(values, at + 2 * stride, factors, first, n),
+    )
+
+
+@kernel
+def column_of(values, at, n):
+    """Three numbers n apart."""
+    return (values[at], values[at + n], values[at + 2 * n])
+
+
+@kernel
+def put_column(values, at, n, x):
+    """Write three numbers n apart."""
+    values[at], values[at + n], values[at + 2 * n] = x
+
+
+@kernel
+def quadratic(model, ws, m, rows, out):
+    """Three sums over k, l of rows[k][l] q̇_k q̇_l; `out` is the place of n numbers of scratch."""
+    n = m.count
+    none = 0.0 * ws.u[m.speed]
+    found = (none, none, none)
+    for axis in range(3):
+        copy_row(ws.modes, out, none, model.modal_data, rows, n)
+        weighted(ws.modes, out, ws.u, m.speed, n, model.modal_data, rows + axis * n * n, n)
+        one = sum_along(ws.modes, out, ws.u, m.speed, n)
+        if axis == 0:
+            found = (one, found[1], found[2])
+        elif axis == 1:
+            found = (found[0], one, found[2])
+        else:
+            found = (found[0], found[1], one)
+    return found
+
+
+@kernel
 def move_face(model, ws, i):
     """Compute the row of an interface frame and its mode columns in ws.modes."""
     at = i * L.ROW
@@ -108,20 +198,30 @@ def move_face(model, ws, i):
     f = face_at(model.faces, face_of(model, i))
     m = modal_at(model.modal, modal_of(model, model.parent[i]))
     n = m.count
-    p = get3(model.modal_data, f.data)
-    v = scale(ws.u[m.speed] * 0.0, p)  # zeros of the numbers of the workspace
-    p = add3(p, v)
-    turn = v
-    rate = v
-    for k in range(n):
-        shift = get3(model.modal_data, f.data + 3 + 3 * k)
-        twist = get3(model.modal_data, f.data + 3 + 3 * n + 3 * k)
-        q = ws.q[m.coordinate + k]
-        u = ws.u[m.speed + k]
-        p = axpy3(q, shift, p)
-        turn = axpy3(q, twist, turn)
-        v = axpy3(u, shift, v)
-        rate = axpy3(u, twist, rate)
+    one = 1.0 + 0.0 * ws.u[m.speed]
+    moved = f.work + 6 * n  # Φ_k + Φ_kl q_l
+    fixed = f.data + 3
+    twists = fixed + 3 * n
+    second = twists + 3 * n
+    for axis in range(3):
+        copy_row(ws.modes, moved + axis * n, one, model.modal_data, fixed + axis * n, n)
+    p = add3(
+        scale(one, get3(model.modal_data, f.data)),
+        three_along(ws.modes, moved, n, ws.q, m.coordinate, n),
+    )
+    bias = scale(0.0, p)
+    if m.second > 0:
+        for axis in range(3):
+            rows = second + axis * n * n
+            to = moved + axis * n
+            weighted(ws.modes, to, ws.q, m.coordinate, n, model.modal_data, rows, n)
+        more = three_along(ws.modes, moved, n, ws.q, m.coordinate, n)
+        place = get3(model.modal_data, f.data)
+        p = scale(0.5, add3(add3(p, more), place))
+        bias = quadratic(model, ws, m, second, f.work)
+    v = three_along(ws.modes, moved, n, ws.u, m.speed, n)
+    turn = three_along(model.modal_data, twists, n, ws.q, m.coordinate, n)
+    rate = three_along(model.modal_data, twists, n, ws.u, m.speed, n)
     R = get9(ws.row, parent + L.W_R)
     E, T, bend = turned(turn, rate)
     bend = mv(R, bend)
@@ -136,12 +236,19 @@ def move_face(model, ws, i):
     put3(ws.row, at + L.W_OM, add3(om, turning))
     put3(ws.row, at + L.W_AL, add3(al, add3(cross(om, turning), bend)))
     a0 = add3(get3(ws.row, parent + L.W_A0), add3(cross(al, d), cross(om, cross(om, d))))
-    put3(ws.row, at + L.W_A0, add3(a0, scale(2.0, cross(om, v))))
-    RT = mm(R, T)
+    put3(ws.row, at + L.W_A0, add3(add3(a0, mv(R, bias)), scale(2.0, cross(om, v))))
+    put_face_columns(model, ws, f, n, R, mm(R, T))
+
+
+@kernel
+def put_face_columns(model, ws, f, n, R, RT):
+    """Write what the modes turn and shift an interface by, ground axes: six rows of n."""
+    twists = f.data + 3 + 3 * n
     for k in range(n):
-        c = f.work + 6 * k
-        put3(ws.modes, c, mv(RT, get3(model.modal_data, f.data + 3 + 3 * n + 3 * k)))
-        put3(ws.modes, c + 3, mv(R, get3(model.modal_data, f.data + 3 + 3 * k)))
+        a = mv(RT, column_of(model.modal_data, twists + k, n))
+        put_column(ws.modes, f.work + k, n, a)
+        el = mv(R, column_of(ws.modes, f.work + 6 * n + k, n))
+        put_column(ws.modes, f.work + 3 * n + k, n, el)
 
 
 @kernel
@@ -161,67 +268,75 @@ def scaled9(s, a):
 
 
 @kernel
-def axial(m):
-    """The vector Σ φ×ψ of a matrix Σ φ ψᵀ."""
-    return (m[5] - m[7], m[6] - m[2], m[1] - m[3])
+def sweep(model, ws, m):
+    """Write y_k (six rows of n + 1), C_k (three rows, k from 0) and S_k' (three rows of n) of the present q; return their place."""
+    n = m.count
+    N = n + 1
+    to = m.work + 7 * n + n * n
+    one = 1.0 + 0.0 * ws.q[m.coordinate]
+    for part in range(9):
+        rows = m.data + 1 + 3 * N + part * N * N
+        copy_row(ws.modes, to + part * N, one, model.modal_data, rows, N)
+        at = to + part * N
+        weighted(ws.modes, at, ws.q, m.coordinate, n, model.modal_data, rows + N, N)
+    second = second_order(m)
+    for axis in range(3):
+        moved = to + 9 * N + axis * n
+        copy_row(ws.modes, moved, one, model.modal_data, m.data + 1 + axis * N + 1, n)
+        if m.second > 0:
+            rows = second + axis * n * n
+            weighted(ws.modes, moved, ws.q, m.coordinate, n, model.modal_data, rows, n)
+            turning = to + (6 + axis) * N + 1
+            rows = second + (3 + axis) * n * n
+            weighted(ws.modes, turning, ws.q, m.coordinate, n, model.modal_data, rows, n)
+    return to
+
+
+@inline
+def second_order(m):
+    """Place of S_kl and W_kl."""
+    N = m.count + 1
+    return m.data + 1 + 3 * N + 9 * N * N + m.count
 
 
 @kernel
-def total(model, ws, m, k, start):
-    """X_k = c_a P_ak; `start` is the place of P."""
+def first_moment(model, ws, m, moved):
+    """S of the present q, from S_k' at `moved`."""
     n = m.count
-    X = scaled9(1.0 + 0.0 * ws.q[m.coordinate], get9(model.modal_data, start + 9 * k))
-    for a in range(n):
-        P = get9(model.modal_data, start + 9 * ((a + 1) * (n + 1) + k))
-        X = add9(X, scaled9(ws.q[m.coordinate + a], P))
-    return X
+    N = n + 1
+    S = three_along(ws.modes, moved, n, ws.q, m.coordinate, n)
+    if m.second > 0:
+        S = add3(S, three_along(model.modal_data, m.data + 2, N, ws.q, m.coordinate, n))
+        S = scale(0.5, S)
+    return add3(S, column_of(model.modal_data, m.data + 1, N))
 
 
 @kernel
-def moving(model, ws, m, k, start):
-    """Y_k = d_a P_ak."""
+def tensors(ws, m, to):
+    """J, and half its rate, of the sums y_k at `to`."""
     n = m.count
-    Y = scaled9(0.0 * ws.u[m.speed], ZERO9)
-    for a in range(n):
-        P = get9(model.modal_data, start + 9 * ((a + 1) * (n + 1) + k))
-        Y = add9(Y, scaled9(ws.u[m.speed + a], P))
-    return Y
+    N = n + 1
+    a = three_along(ws.modes, to + 1, N, ws.q, m.coordinate, n)
+    b = three_along(ws.modes, to + 3 * N + 1, N, ws.q, m.coordinate, n)
+    c = three_along(ws.modes, to + 1, N, ws.u, m.speed, n)
+    d = three_along(ws.modes, to + 3 * N + 1, N, ws.u, m.speed, n)
+    a = add3(a, column_of(ws.modes, to, N))
+    b = add3(b, column_of(ws.modes, to + 3 * N, N))
+    return (a[0], a[1], a[2], b[0], b[1], b[2]), (c[0], c[1], c[2], d[0], d[1], d[2])
 
 
 @kernel
-def inertia_now(model, ws, m):
-    """A = c_b X_b and S, body axes."""
+def start_modal_masses(model, ws, m):
+    """M_ff without interfaces, rows up to the diagonal."""
     n = m.count
-    start = m.data + 1 + 3 * (n + 1)
-    A = total(model, ws, m, 0, start)
-    S = scale(1.0 + 0.0 * ws.q[m.coordinate], get3(model.modal_data, m.data + 1))
+    N = n + 1
+    own = m.data + 1 + 3 * N + 9 * N * N
+    square = m.work + 7 * n
+    none = 0.0 * ws.q[m.coordinate]
     for k in range(n):
-        q = ws.q[m.coordinate + k]
-        A = add9(A, scaled9(q, total(model, ws, m, k + 1, start)))
-        S = axpy3(q, get3(model.modal_data, m.data + 1 + 3 * (k + 1)), S)
-    return A, S
-
-
-@kernel
-def tensor(A):
-    """tr A 1 - A of a symmetric matrix, in the order of symmetric matrices."""
-    return (A[4] + A[8], -A[1], -A[2], A[0] + A[8], -A[5], A[0] + A[4])
-
-
-@kernel
-def modal_mass(model, m, k, other):
-    """Inertia tr P between two modes."""
-    n = m.count
-    P = m.data + 1 + 3 * (n + 1) + 9 * ((other + 1) * (n + 1) + k + 1)
-    return model.modal_data[P] + model.modal_data[P + 4] + model.modal_data[P + 8]
-
-
-@kernel
-def put_modal_masses(model, ws, m, k):
-    """Column k of M_ff without interfaces."""
-    n = m.count
-    for other in range(n):
-        ws.modes[m.work + 7 * n + other * n + k] = modal_mass(model, m, k, other)
+        for other in range(k):
+            ws.modes[square + n * k + other] = none
+        ws.modes[square + n * k + k] = none + model.modal_data[own + k]
 
 
 @kernel
@@ -230,53 +345,68 @@ def start_modal_inertia(model, ws, i):
     at = i * L.ROW
     m = modal_at(model.modal, modal_of(model, i))
     n = m.count
-    start = m.data + 1 + 3 * (n + 1)
     R = get9(ws.row, at + L.W_R)
     om = mtv(R, get3(ws.row, at + L.W_OM))
     al = mtv(R, get3(ws.row, at + L.W_AL))
     a0 = mtv(R, get3(ws.row, at + L.W_A0))
     mass = model.modal_data[m.data]
-    A = total(model, ws, m, 0, start)
-    Z = moving(model, ws, m, 0, start)
-    S = scale(1.0 + 0.0 * ws.q[m.coordinate], get3(model.modal_data, m.data + 1))
-    Cu = scale(0.0 * ws.u[m.speed], om)
-    Su = Cu
-    for k in range(n):
-        q = ws.q[m.coordinate + k]
-        u = ws.u[m.speed + k]
-        X = total(model, ws, m, k + 1, start)
-        Y = moving(model, ws, m, k + 1, start)
-        Sk = get3(model.modal_data, m.data + 1 + 3 * (k + 1))
-        C = axial(X)
-        A = add9(A, scaled9(q, X))
-        Z = add9(Z, scaled9(q, Y))
-        S = axpy3(q, Sk, S)
-        Cu = axpy3(u, C, Cu)
-        Su = axpy3(u, Sk, Su)
-        put3(ws.modes, m.work + 6 * k, mv(R, C))
-        put3(ws.modes, m.work + 6 * k + 3, mv(R, Sk))
-        spun = dot3(om, mv(X, om)) - (X[0] + X[4] + X[8]) * dot3(om, om)
-        felt = dot3(Sk, a0) + dot3(C, al)
-        ws.modes[m.work + 6 * n + k] = felt + spun + 2.0 * dot3(om, axial(Y))
-        put_modal_masses(model, ws, m, k)
-    J = tensor(A)
-    trace = 2.0 * (Z[0] + Z[4] + Z[8])
-    rate = (
-        trace - 2.0 * Z[0],
-        -(Z[1] + Z[3]),
-        -(Z[2] + Z[6]),
-        trace - 2.0 * Z[4],
-        -(Z[5] + Z[7]),
-        trace - 2.0 * Z[8],
-    )
-    N = add3(add3(cross(S, a0), sv(J, al)), add3(cross(om, add3(sv(J, om), Cu)), sv(rate, om)))
+    to = sweep(model, ws, m)
+    moved = to + 9 * (n + 1)
+    J, half = tensors(ws, m, to)
+    S = first_moment(model, ws, m, moved)
+    Cu = three_along(ws.modes, to + 6 * (n + 1) + 1, n + 1, ws.u, m.speed, n)
+    Su = three_along(ws.modes, moved, n, ws.u, m.speed, n)
+    put_modal_bias(model, ws, m, to, om, al, a0)
+    turn_to_ground(ws, m, to, R)
+    start_modal_masses(model, ws, m)
+    N = add3(add3(cross(S, a0), sv(J, al)), cross(om, add3(sv(J, om), Cu)))
+    N = add3(N, scale(2.0, sv(half, om)))
     F = add3(scale(mass, a0), add3(cross(al, S), cross(om, cross(om, S))))
     F = add3(F, scale(2.0, cross(om, Su)))
+    if m.second > 0:
+        second = second_order(m)
+        F = add3(F, quadratic(model, ws, m, second, to))
+        N = add3(N, quadratic(model, ws, m, second + 3 * n * n, to))
     put6(ws.row, at + L.W_J, rotate_symmetric(R, J))
     put9(ws.row, at + L.W_H, skew(mv(R, S)))
     put6(ws.row, at + L.W_M, (mass, 0.0, 0.0, mass, 0.0, mass))
     put3(ws.row, at + L.W_N, mv(R, N))
     put3(ws.row, at + L.W_F, mv(R, F))
+
+
+@kernel
+def put_modal_bias(model, ws, m, to, om, al, a0):
+    """h_k of the sums of `sweep`, body axes."""
+    n = m.count
+    N = n + 1
+    h = m.work + 6 * n
+    none = 0.0 * om[0]
+    for k in range(n):
+        ws.modes[h + k] = none
+    add_three(ws.modes, h, a0, ws.modes, to + 9 * N, n, n)
+    add_three(ws.modes, h, al, ws.modes, to + 6 * N + 1, N, n)
+    x, y, z = scale(2.0, om)
+    across = m.data + 1 + 3 * N + 6 * N * N + N + 1  # V_lk of the x axis
+    for a in range(n):
+        u = ws.u[m.speed + a]
+        row = across + N * a
+        add_three(ws.modes, h, (x * u, y * u, z * u), model.modal_data, row, N * N, n)
+    first = (-om[0] * om[0], -2.0 * om[0] * om[1], -2.0 * om[0] * om[2])
+    add_three(ws.modes, h, first, ws.modes, to + 1, N, n)
+    last = (-om[1] * om[1], -2.0 * om[1] * om[2], -om[2] * om[2])
+    add_three(ws.modes, h, last, ws.modes, to + 3 * N + 1, N, n)
+
+
+@kernel
+def turn_to_ground(ws, m, to, R):
+    """E in ground axes: six rows of C_k and S_k'."""
+    n = m.count
+    N = n + 1
+    for k in range(n):
+        c = mv(R, column_of(ws.modes, to + 6 * N + 1 + k, N))
+        put_column(ws.modes, m.work + k, n, c)
+        c = mv(R, column_of(ws.modes, to + 9 * N + k, n))
+        put_column(ws.modes, m.work + 3 * n + k, n, c)
 
 
 @kernel
@@ -292,19 +422,27 @@ def gather_faces(model, ws, m):
         N = get3(ws.row, at + L.W_N)
         F = get3(ws.row, at + L.W_F)
         d = get3(ws.row, at + L.W_D)
+        add_three(ws.modes, m.work + 6 * n, N, ws.modes, f.work, n, n)
+        add_three(ws.modes, m.work + 6 * n, F, ws.modes, f.work + 3 * n, n, n)
         for k in range(n):
-            a = get3(ws.modes, f.work + 6 * k)
-            el = get3(ws.modes, f.work + 6 * k + 3)
+            a = column_of(ws.modes, f.work + k, n)
+            el = column_of(ws.modes, f.work + 3 * n + k, n)
             un = add3(sv(J, a), mv(H, el))
             uf = add3(mtv(H, a), sv(M, el))
-            e = m.work + 6 * k
-            put3(ws.modes, e, add3(get3(ws.modes, e), add3(un, cross(d, uf))))
-            put3(ws.modes, e + 3, add3(get3(ws.modes, e + 3), uf))
-            ws.modes[m.work + 6 * n + k] += dot3(a, N) + dot3(el, F)
-            for other in range(n):
-                c = f.work + 6 * other
-                ws.modes[m.work + 7 * n + other * n + k] += dot3(get3(ws.modes, c), un) + dot3(
-                    get3(ws.modes, c + 3), uf
+            e = m.work + k
+            more = add3(un, cross(d, uf))
+            put_column(ws.modes, e, n, add3(column_of(ws.modes, e, n), more))
+            e = m.work + 3 * n + k
+            put_column(ws.modes, e, n, add3(column_of(ws.modes, e, n), uf))
+            row = m.work + 7 * n + n * k
+            for other in range(k + 1):
+                c = f.work + other
+                ws.modes[row + other] += (
+                    ws.modes[c] * un[0] + ws.modes[c + n] * un[1] + ws.modes[c + 2 * n] * un[2]
+                ) + (
+                    ws.modes[c + 3 * n] * uf[0]
+                    + ws.modes[c + 4 * n] * uf[1]
+                    + ws.modes[c + 5 * n] * uf[2]
                 )
 
 
@@ -324,30 +462,31 @@ def eliminate_modes(model, ws, i):
     for k in range(n):
         ws.modes[h + k] = ws.tau[m.speed + k] - ws.modes[h + k]
     for k in range(n - 1, -1, -1):
-        D = ws.modes[square + k * n + k] + ws.rotor[m.speed + k]
+        row = square + k * n
+        D = ws.modes[row + k] + ws.rotor[m.speed + k]
         if not every(D > 0.0):
             return L.Status.SINGULAR_JOINT
         inv = 1.0 / D
-        un = get3(ws.modes, m.work + 6 * k)
-        uf = get3(ws.modes, m.work + 6 * k + 3)
+        un = column_of(ws.modes, m.work + k, n)
+        uf = column_of(ws.modes, m.work + 3 * n + k, n)
         g = ws.modes[h + k] * inv
-        gn = scale(inv, un)
-        J = sub6(J, outer_symmetric(gn, un))
-        H = sub9(H, outer(gn, uf))
-        M = sub6(M, outer_symmetric(scale(inv, uf), uf))
-        N = add3(N, scale(g, un))
-        F = add3(F, scale(g, uf))
+        J, H, M, N, F = yielded(J, H, M, N, F, un, uf, inv, g)
+        put_step(ws, (m.speed + k) * L.COLUMN, un, uf, inv, g)
+        add_row(ws.modes, h, -g, ws.modes, row, k)
+        for axis in range(3):
+            add_row(ws.modes, m.work + axis * n, -inv * un[axis], ws.modes, row, k)
+            add_row(ws.modes, m.work + (3 + axis) * n, -inv * uf[axis], ws.modes, row, k)
         for other in range(k):
-            part = -ws.modes[square + other * n + k] * inv
-            e = m.work + 6 * other
-            put3(ws.modes, e, axpy3(part, un, get3(ws.modes, e)))
-            put3(ws.modes, e + 3, axpy3(part, uf, get3(ws.modes, e + 3)))
-            ws.modes[h + other] += part * ws.modes[h + k]
-            for third in range(other + 1):
-                ws.modes[square + third * n + other] += part * ws.modes[square + third * n + k]
-        ws.modes[square + k * n + k] = inv
+            part = -inv * ws.modes[row + other]
+            add_row(ws.modes, square + n * other, part, ws.modes, row, other + 1)
     hand_over(model, ws, i, J, H, M, N, F)
     return 0
+
+
+@kernel
+def coupled(model, ws, m, k, other):
+    """Inertia that is left between modes `other` < k when the modes after k are eliminated."""
+    return ws.modes[m.work + 7 * m.count + k * m.count + other]
 
 
 @kernel
@@ -359,17 +498,12 @@ def accelerate_modes(model, ws, i):
     da, db = carried(model, ws, i)
     put3(ws.row, at + L.W_DA, da)
     put3(ws.row, at + L.W_DB, db)
-    square = m.work + 7 * n
     for k in range(n):
-        e = m.work + 6 * k
-        left = (
-            ws.modes[m.work + 6 * n + k]
-            - dot3(get3(ws.modes, e), da)
-            - dot3(get3(ws.modes, e + 3), db)
-        )
+        c = (m.speed + k) * L.COLUMN
+        felt = 0.0 * ws.u[m.speed]
         for other in range(k):
-            left -= ws.modes[square + other * n + k] * ws.udot[m.speed + other]
-        ws.udot[m.speed + k] = left * ws.modes[square + k * n + k]
+            felt += coupled(model, ws, m, k, other) * ws.udot[m.speed + other]
+        ws.udot[m.speed + k] = rate(ws, c, da, db) - ws.col[c + L.C_INV] * felt
 
 
 @kernel
@@ -378,42 +512,85 @@ def accelerate_face(model, ws, i):
     at = i * L.ROW
     f = face_at(model.faces, face_of(model, i))
     m = modal_at(model.modal, modal_of(model, model.parent[i]))
+    n = m.count
     da, db = carried(model, ws, i)
+    put3(ws.row, at + L.W_DA, add3(da, three_along(ws.modes, f.work, n, ws.udot, m.speed, n)))
+    moved = three_along(ws.modes, f.work + 3 * n, n, ws.udot, m.speed, n)
+    put3(ws.row, at + L.W_DB, add3(db, moved))
+
+
+@kernel
+def along_modes(model, ws, i, f, n, out, at, stride):
+    """Add what force f and moment n on interface i are along the modes that carry it to `out`, `stride` apart from `at` on."""
+    face = face_at(model.faces, face_of(model, i))
+    m = modal_at(model.modal, modal_of(model, model.parent[i]))
     for k in range(m.count):
-        r = ws.udot[m.speed + k]
-        da = axpy3(r, get3(ws.modes, f.work + 6 * k), da)
-        db = axpy3(r, get3(ws.modes, f.work + 6 * k + 3), db)
-    put3(ws.row, at + L.W_DA, da)
-    put3(ws.row, at + L.W_DB, db)
+        a = column_of(ws.modes, face.work + k, m.count)
+        el = column_of(ws.modes, face.work + 3 * m.count + k, m.count)
+        out[at + stride * k] += dot3(a, n) + dot3(el, f)
 
 
 @kernel
 def modal_momentum(model, ws, i):
-    """Mass, momentum about O_E and ground axes, and kinetic energy of a frame with its modes, after `velocities`."""
+    """Momentum in ground axes and kinetic energy of a frame with its modes, after `velocities`."""
     at = i * L.ROW
     m = modal_at(model.modal, modal_of(model, i))
     n = m.count
-    start = m.data + 1 + 3 * (n + 1)
+    N = n + 1
     R = get9(ws.row, at + L.W_R)
     om = mtv(R, get3(ws.row, at + L.W_OM))
     v = mtv(R, get3(ws.row, at + L.W_V))
     mass = model.modal_data[m.data]
-    A, S = inertia_now(model, ws, m)
+    to = sweep(model, ws, m)
+    J, _ = tensors(ws, m, to)
+    S = first_moment(model, ws, m, to + 9 * N)
+    Cu = three_along(ws.modes, to + 6 * N + 1, N, ws.u, m.speed, n)
+    Su = three_along(ws.modes, to + 9 * N, n, ws.u, m.speed, n)
     p = add3(scale(mass, v), cross(om, S))
-    energy = 0.5 * (dot3(v, p) + dot3(v, cross(om, S)) + dot3(om, sv(tensor(A), om)))
+    energy = 0.5 * (dot3(v, p) + dot3(v, cross(om, S)) + dot3(om, sv(J, om)))
+    energy += dot3(v, Su) + dot3(om, Cu)
+    own = m.data + 1 + 3 * N + 9 * N * N
     for k in range(n):
         u = ws.u[m.speed + k]
-        Sk = get3(model.modal_data, m.data + 1 + 3 * (k + 1))
-        p = axpy3(u, Sk, p)
-        energy += u * (dot3(v, Sk) + dot3(om, axial(total(model, ws, m, k + 1, start))))
-        for other in range(n):
-            energy += 0.5 * modal_mass(model, m, k, other) * u * ws.u[m.speed + other]
-    return mv(R, p), energy
+        energy += 0.5 * model.modal_data[own + k] * u * u
+    return mv(R, add3(p, Su)), energy
 
 
 @kernel
 def modal_moment(model, ws, i):
     """Mass times the centre of mass of a frame from O_E, ground axes."""
     m = modal_at(model.modal, modal_of(model, i))
-    _, S = inertia_now(model, ws, m)
+    n = m.count
+    S = first_moment(model, ws, m, sweep(model, ws, m) + 9 * (n + 1))
     return mv(get9(ws.row, i * L.ROW + L.W_R), S)
+
+
+@kernel
+def keep_modal_momenta(model, ws):
+    """Add m_k q̇_k of all modes to ws.tau, before the speeds of another structure are computed."""
+    for number in range(model.modal.size // L.MODAL):
+        m = modal_at(model.modal, number)
+        own = m.data + 1 + 3 * (m.count + 1) + 9 * (m.count + 1) * (m.count + 1)
+        for k in range(m.count):
+            ws.tau[m.speed + k] += model.modal_data[own + k] * ws.u[m.speed + k]
+
+
+@kernel
+def put_modal_momentum(model, ws, i, v, om):
+    """Store minus the momentum of a frame with velocity v, spin om and modes by `keep_modal_momenta` as bias, of the frame and along its modes."""
+    at = i * L.ROW
+    m = modal_at(model.modal, modal_of(model, i))
+    n = m.count
+    own = m.data + 1 + 3 * (n + 1) + 9 * (n + 1) * (n + 1)
+    H = get9(ws.row, at + L.W_H)
+    N = add3(sv(get6(ws.row, at + L.W_J), om), mv(H, v))
+    F = add3(mtv(H, om), sv(get6(ws.row, at + L.W_M), v))
+    for k in range(n):
+        C = column_of(ws.modes, m.work + k, n)
+        S = column_of(ws.modes, m.work + 3 * n + k, n)
+        u = ws.tau[m.speed + k] / model.modal_data[own + k]
+        N = add3(N, scale(u, C))
+        F = add3(F, scale(u, S))
+        ws.modes[m.work + 6 * n + k] = -dot3(C, om) - dot3(S, v)
+    put3(ws.row, at + L.W_N, scale(-1.0, N))
+    put3(ws.row, at + L.W_F, scale(-1.0, F))

@@ -33,6 +33,7 @@ from kinetree.solvers.instance.memory import (
     stage_record,
     structure,
 )
+from kinetree.solvers.engine.modal_bodies import keep_modal_momenta, put_modal_momentum
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constraint_projection import project
@@ -115,6 +116,8 @@ def balance_momenta(I, W, model, ws, t):
     """
     for j in range(ws.u.size):
         ws.tau[j] = ws.rotor[j] * ws.u[j]
+    keep_modal_momenta(model, ws)
+    for j in range(ws.u.size):
         ws.u[j] = 0.0
     status = set_registers(model, ws, t)
     motion(model, ws, True)
@@ -125,15 +128,15 @@ def balance_momenta(I, W, model, ws, t):
         if i > 0 and not is_twin(model, i):
             body = unit_body_at(W[I.at_bodies :], g)
             velocity, spin = get3(body.velocity, 0), get3(body.spin, 0)
-            put_momentum(ws, i, velocity, spin)
+            put_momentum(model, ws, i, velocity, spin)
             for k in range(
                 model.l_kind.size
             ):  # the twins of a body that loops cut move with it, also those that the structure before had not
                 if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == i:
-                    put_momentum(ws, model.l_b[k], velocity, spin)
+                    put_momentum(model, ws, model.l_b[k], velocity, spin)
     for k in range(model.l_kind.size):
         if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == 0:
-            put_momentum(ws, model.l_b[k], ZERO, ZERO)
+            put_momentum(model, ws, model.l_b[k], ZERO, ZERO)
     return solve_momenta(model, ws) if status == 0 else status
 
 
@@ -163,11 +166,15 @@ def solve_momenta(model, ws):
 
 
 @kernel
-def put_momentum(ws, i, v_before, om_before):
+def put_momentum(model, ws, i, v_before, om_before):
     """Store minus the momentum M (v_before - v̂) about O_i as bias, so that elimination gives
     speeds.
     """
     at = i * L.ROW
+    if model.joint[i] == L.Joint.MODES:
+        v = sub3(v_before, get3(ws.row, at + L.W_V))
+        put_modal_momentum(model, ws, i, v, sub3(om_before, get3(ws.row, at + L.W_OM)))
+        return
     m, h, J = inertia_of(ws, i)
     v = sub3(v_before, get3(ws.row, at + L.W_V))
     om = sub3(om_before, get3(ws.row, at + L.W_OM))

@@ -22,10 +22,11 @@ from kinetree.solvers.algebra.vectors import (
     sv,
 )
 from kinetree.solvers.engine.dec import accelerate_all
+from kinetree.solvers.engine.modal_bodies import along_modes, coupled, modal_of
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.constraint_jacobian import free_blocks
 from kinetree.solvers.loops.constraint_residuals import arm_wrench, ball_arms, vectors_of_rows
-from kinetree.solvers.views import arm_at
+from kinetree.solvers.views import arm_at, modal_at
 
 
 @kernel
@@ -194,6 +195,10 @@ def take_in(model, ws, i, moving):
             add_to3(ws.col, model.u_at[i] * L.COLUMN + L.C_UN, g)
         f = sub3(f, mtv(get9(ws.row, at + L.W_H), g))
         n = neg3(torque)
+    elif model.joint[i] == L.Joint.MODES:
+        f, n = take_in_modes(model, ws, i, f, n, moving)
+    elif model.joint[i] == L.Joint.FACE:
+        along_modes(model, ws, i, f, n, ws.push_u, model.u_at[model.parent[i]], 1)
     else:
         for j in range(model.u_at[i + 1] - 1, model.u_at[i] - 1, -1):
             c = j * L.COLUMN
@@ -207,3 +212,19 @@ def take_in(model, ws, i, moving):
     if p > 0:
         add_to3(ws.push, 6 * p, f)
         add_to3(ws.push, 6 * p + 3, axpy3(1.0, n, cross(get3(ws.row, at + L.W_D), f)))
+
+
+@kernel
+def take_in_modes(model, ws, i, f, n, moving):
+    """Eliminate the modes of frame i for a wrench on it and for ws.push_u along them; return the wrench that is left."""
+    m = modal_at(model.modal, modal_of(model, i))
+    for k in range(m.count - 1, -1, -1):
+        c = (m.speed + k) * L.COLUMN
+        s = ws.col[c + L.C_INV] * ws.push_u[m.speed + k]
+        if moving:
+            ws.col[c + L.C_G] += s
+        f = add3(f, scale(-s, get3(ws.col, c + L.C_UF)))
+        n = add3(n, scale(-s, get3(ws.col, c + L.C_UN)))
+        for other in range(k):
+            ws.push_u[m.speed + other] -= s * coupled(model, ws, m, k, other)
+    return f, n

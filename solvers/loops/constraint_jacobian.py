@@ -29,10 +29,11 @@ from kinetree.solvers.algebra.vectors import (
     sv,
     transpose,
 )
+from kinetree.solvers.engine.modal_bodies import along_modes, coupled, modal_of
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.constraint_residuals import arm_wrench, axis_of_row, ball_arms
 from kinetree.solvers.loops.planar_loops import spread_in_plane
-from kinetree.solvers.views import arm_at
+from kinetree.solvers.views import arm_at, modal_at
 
 
 @kernel
@@ -70,8 +71,16 @@ def spread_in_space(model, ws, g, metric):
         add_to3(ws.loop_w, 36 * arm.entry, f)
         add_to3(ws.loop_w, 36 * arm.entry + 3, n)
     plain = rows % 3 == 0 and metric != L.WEIGHTS and model.l_kind[g] != L.Loop.COUPLING
+    if model.modal.size > 0:
+        for e in range(first, last):
+            i = model.l_body[e]
+            if model.joint[i] == L.Joint.MODES:
+                for k in range(rows * (model.u_at[i + 1] - model.u_at[i])):
+                    ws.loop_x[model.l_x[e] + k] = 0.0
     for e in range(last - 1, first - 1, -1):
-        if plain and model.joint[model.l_body[e]] != L.Joint.FREE:
+        joint = model.joint[model.l_body[e]]
+        modal = joint == L.Joint.MODES or joint == L.Joint.FACE
+        if plain and joint != L.Joint.FREE and not modal:
             for first_row in range(0, rows, 3):
                 spread_three(model, ws, g, e, first_row, rows, metric)
         else:
@@ -178,9 +187,15 @@ def spread_entry(model, ws, g, e, rows, metric):
         spread_ball(model, ws, g, e, i, rows, metric)
     elif metric != L.WEIGHTS and model.joint[i] == L.Joint.FREE:
         spread_free(model, ws, g, e, i, rows, metric)
+    elif model.joint[i] == L.Joint.MODES:
+        spread_modes(model, ws, g, e, i, rows, metric)
     else:
         spread_columns(model, ws, g, e, i, rows, metric)
     up = model.l_up[e]
+    if model.joint[i] == L.Joint.FACE:
+        for r in range(rows):
+            f, n = get3(ws.loop_w, 36 * e + 6 * r), get3(ws.loop_w, 36 * e + 6 * r + 3)
+            along_modes(model, ws, i, f, n, ws.loop_x, model.l_x[up] + r, rows)
     if up >= 0:
         d = get3(ws.row, i * L.ROW + L.W_D)
         for r in range(rows):
@@ -234,6 +249,32 @@ def spread_columns(model, ws, g, e, i, rows, metric):
             if metric != L.WEIGHTS:
                 add_to3(ws.loop_w, w, scale(-inv * x, get3(ws.col, c + L.C_UF)))
                 add_to3(ws.loop_w, w + 3, scale(-inv * x, get3(ws.col, c + L.C_UN)))
+
+
+@kernel
+def spread_modes(model, ws, g, e, i, rows, metric):
+    """Propagate the rows of a group through the modes of a frame, last first; what its interfaces gave is in ws.loop_x."""
+    own = model.l_row[g]
+    m = modal_at(model.modal, modal_of(model, i))
+    for k in range(m.count - 1, -1, -1):
+        j = m.speed + k
+        at = model.l_x[e] + k * rows
+        c = j * L.COLUMN
+        given = slope(model, ws, g, j) if model.l_kind[g] == L.Loop.COUPLING else 0.0
+        inv = ws.loop_weight[j] if metric == L.WEIGHTS else ws.col[c + L.C_INV]
+        for r in range(rows):
+            w = 36 * e + 6 * r
+            x = ws.loop_x[at + r] + given
+            ws.loop_x[at + r] = x
+            ws.loop_z[at + r] = inv * x
+            if metric == L.MOTION:
+                ws.loop_r[own + r] += x * ws.col[c + L.C_G]
+            if metric != L.WEIGHTS:
+                add_to3(ws.loop_w, w, scale(-inv * x, get3(ws.col, c + L.C_UF)))
+                add_to3(ws.loop_w, w + 3, scale(-inv * x, get3(ws.col, c + L.C_UN)))
+                for other in range(k):
+                    below = model.l_x[e] + other * rows + r
+                    ws.loop_x[below] -= inv * x * coupled(model, ws, m, k, other)
 
 
 @kernel

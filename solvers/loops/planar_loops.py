@@ -39,6 +39,8 @@ def stays_in_plane(model, ws, g, axis):
         if up >= 0:
             n = get3(ws.loop_w, 36 * up)
         i = model.l_body[e]
+        if model.joint[i] == L.Joint.MODES or model.joint[i] == L.Joint.FACE:
+            return False
         for k in range(model.e_at[i], model.e_at[i + 1]):
             n, kept = element_plane(model, ws, k, n)
             if not kept:

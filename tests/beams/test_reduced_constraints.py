@@ -1,0 +1,162 @@
+"""Reduced bodies in loops, couplings and contacts, beside dense matrices of their points."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bricks import bar
+from dense_bodies import DenseBodies, along, turn
+
+from scipy.spatial.transform import Rotation
+
+from kinetree.models import load
+from kinetree.models.beams.reduction import reduce_body, save_reduced, scalar_mass
+
+LENGTH = 2.0
+LINK = np.array([[0.1, 0.2, 0], [0.3, -0.1, 0.2], [-0.2, 0.1, 0.5], [0.1, 0.3, 0.9]])
+SHARES = np.array([0.5, 1.0, 0.8, 0.7])
+
+
+@pytest.fixture(scope="module")
+def soft(tmp_path_factory):
+    """A soft bar in a file, its arrays and its mass matrix."""
+    K, M, nodes = bar(LENGTH, 0.06, 0.1, (6, 1, 1), 2e8, 0.3, 1000.0)
+    ends = {"root": 0.0, "mid": 1.0, "tip": LENGTH}
+    faces = {k: np.flatnonzero(np.abs(nodes[:, 0] - x) < 1e-9) for k, x in ends.items()}
+    arrays = reduce_body(K, M, nodes, faces, "root", 2)
+    path = tmp_path_factory.mktemp("soft") / "bar.npz"
+    save_reduced(path, arrays)
+    return path, arrays, scalar_mass(M).toarray()
+
+
+def linked(path: Path, **more) -> dict:
+    """The bar on a hinge with a link at its tip."""
+    com = SHARES @ LINK / SHARES.sum()
+    J = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(SHARES, LINK, strict=True))
+    tensor = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
+    return {
+        "format": "kinetree/1",
+        "name": "linked",
+        "bodies": {
+            "bar": {"flexible": {"file": str(path), "damping": 0.03}},
+            "link": {
+                "mass": float(SHARES.sum()),
+                "com": com.tolist(),
+                "inertia_at_origin": [float(x) for x in tensor],
+                "unphysical": True,
+            },
+        },
+        "joints": {
+            "root": {"child": "bar", "type": "revolute", "axis": "y", "coordinates": ["luff"]},
+            "tip": {
+                "parent": "bar.tip",
+                "child": "link",
+                "type": "revolute",
+                "axis": "y",
+                "coordinates": ["swing"],
+            },
+        },
+        "outputs": {"energy": {"quantity": "energy"}},
+    } | more
+
+
+class Linked:
+    """The same by points: coordinates luff, modes, swing."""
+
+    def __init__(self, arrays, mass, system):
+        self.a, self.system = arrays, system
+        self.n = len(arrays["stiffness"])
+        whole = np.zeros((len(mass) + len(LINK),) * 2)
+        whole[: len(mass), : len(mass)] = mass
+        whole[len(mass) :, len(mass) :] = np.diag(SHARES)
+        inertia = np.einsum("sik,st,tik->k", arrays["shapes"], mass, arrays["shapes"])
+        damping = 2 * 0.03 * np.sqrt(arrays["stiffness"] * inertia)
+        names = ["luff", *(f"bar.mode{k}" for k in range(1, self.n + 1)), "swing"]
+        self.q_at = [system.coordinates.index(name) for name in names]
+        self.u_at = [system.speeds.index(f"der({name})") for name in names]
+
+        def loads(y, u):
+            found = -arrays["stiffness"] * y[1:-1] - damping * u[1:-1]
+            return np.concatenate(([0.0], found, [0.0]))
+
+        self.dense = DenseBodies(self.places, whole, loads, np.array([0, 0, -9.81]))
+
+    def frames(self, y):
+        """Rotation of the bar, place and rotation of an interface by number, and those of the link."""
+        R = turn(np.array([0, y[0], 0]))
+        q = y[1:-1]
+        faces = [
+            (R @ (p + shift.T @ q), R @ turn(twist.T @ q))
+            for p, shift, twist in zip(
+                self.a["points"], self.a["shifts"], self.a["turns"], strict=True
+            )
+        ]
+        d, T = faces[list(self.a["interfaces"]).index("tip")]
+        return R, q, faces, d, T @ turn(np.array([0, y[-1], 0]))
+
+    def places(self, y):
+        R, q, _, d, T = self.frames(y)
+        return np.concatenate(((self.a["nodes"] + self.a["shapes"] @ q) @ R.T, d + LINK @ T.T))
+
+
+    def compare(self, held, seed: int, attitude=None):
+        """A random state that meets the constraints has the same accelerations here and there; `attitude` is that of a ball named `back`."""
+        rng = np.random.default_rng(seed)
+        y, u = 0.02 * rng.standard_normal(self.n + 2), rng.standard_normal(self.n + 2)
+        y, u = self.dense.closed(y, u, held)
+        q, speeds = np.zeros(len(self.system.coordinates)), np.zeros(self.system.n)
+        q[self.q_at], speeds[self.u_at] = y, u
+        if attitude:
+            R, rate = attitude(y), along(attitude, y, u).reshape(3, 3)
+            first = self.system.coordinates.index("back.qw")
+            x, y3, z, w = Rotation.from_matrix(R).as_quat()
+            q[first : first + 4] = w, x, y3, z
+            spin = R.T @ rate
+            first = min(set(range(self.system.n)) - set(self.u_at))
+            speeds[first : first + 3] = spin[2, 1], spin[0, 2], spin[1, 0]
+        found = self.system.accelerations(0.0, q, speeds)[self.u_at]
+        expected = self.dense.accelerations(y, u, held)
+        assert found == pytest.approx(expected, rel=1e-6, abs=1e-4)
+
+
+def test_closed_loop_accelerates_as_dense_matrices(soft):
+    path, arrays, mass = soft
+    d = linked(path)
+    pivot = np.array([LENGTH + 0.1, 0.0, 1.0])
+    d["joints"]["back"] = {
+        "child": "link",
+        "type": "spherical",
+        "at": pivot.tolist(),
+        "child_frame": [{"shift": [0, 0, 1]}],
+        "cut": True,
+    }
+    system = load(d).compile()
+    twin = Linked(arrays, mass, system)
+
+    def held(y):
+        *_, p, T = twin.frames(y)
+        return p + T @ np.array([0, 0, 1.0]) - pivot
+
+    for seed in range(2):
+        twin.compare(held, seed, lambda y: twin.frames(y)[-1])
+
+
+def test_interfaces_in_one_loop_and_couplings_of_modes(soft):
+    path, arrays, mass = soft
+    d = linked(path)
+    pivot = np.array([1.0, 0.0, 0.0])
+    d["joints"]["back"] = {
+        "child": "bar.mid",
+        "type": "spherical",
+        "at": pivot.tolist(),
+        "cut": True,
+    }
+    d["couplings"] = {"gear": {"value": "swing - 2*luff - 3*bar.mode1"}}
+    system = load(d).compile()
+    twin = Linked(arrays, mass, system)
+    mid = list(arrays["interfaces"]).index("mid")
+
+    def held(y):
+        return np.append(twin.frames(y)[2][mid][0] - pivot, y[-1] - 2 * y[0] - 3 * y[1])
+
+    twin.compare(held, 3, lambda y: twin.frames(y)[2][mid][1])

@@ -1,0 +1,108 @@
+"""Terms of second order of reduced bodies: energy, rotating and loaded bars, what stands in files, and the linear range."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bricks import bar
+
+from kinetree.models import ModelError, load
+from kinetree.models.beams.reduction import reduce_body, save_reduced
+from kinetree.models.run.foreseen import foreseen
+from kinetree.scripts.bench.flexible_cases import reduced_bar, reduced_frequency, spinning_bar
+
+
+@pytest.fixture(scope="module")
+def stiffened(tmp_path_factory) -> Path:
+    """A soft bar with random terms of second order, which energy does not care for."""
+    K, M, nodes = bar(1.0, 0.06, 0.1, (4, 1, 1), 2e8, 0.3, 1000.0)
+    faces = {k: np.flatnonzero(np.abs(nodes[:, 0] - x) < 1e-9) for k, x in (("a", 0.0), ("b", 1.0))}
+    rng = np.random.default_rng(4)
+
+    def stiffening(fields, shapes):
+        found = 1e-3 * rng.standard_normal((len(fields), *2 * shapes.shape[1:]))
+        return found + np.swapaxes(found, 1, 2)
+
+    path = tmp_path_factory.mktemp("stiffened") / "bar.npz"
+    save_reduced(path, reduce_body(K, M, nodes, faces, "a", 2, stiffening))
+    return path
+
+
+def carrying(path: Path) -> dict:
+    """The bar on a ball joint with a load on another."""
+    return {
+        "format": "kinetree/1",
+        "name": "carrying",
+        "bodies": {
+            "bar": {"flexible": {"file": str(path), "damping": 0.0}},
+            "load": {"mass": 0.5, "com": [0, 0.1, 0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]},
+        },
+        "joints": {
+            "root": {"child": "bar", "type": "spherical"},
+            "tip": {"parent": "bar.b", "child": "load", "type": "spherical"},
+        },
+    }
+
+
+def test_energy_is_kept_with_terms_of_second_order(stiffened):
+    system = load(carrying(stiffened)).compile()
+    rng = np.random.default_rng(3)
+    q, u = system.start()
+    modes = [k for k, name in enumerate(system.coordinates) if ".mode" in name]
+    q[modes] = 0.02 * rng.standard_normal(len(modes))
+    u = rng.standard_normal(u.size)
+    h, ends = 3e-8, []
+    udot = system.accelerations(0.0, q, u)
+    for s in (1, -1):
+        moved, speeds = q.copy(), u + s * h * udot
+        for name in ("root", "tip"):
+            k = system.coordinates.index(f"{name}.qw")
+            w = s * h * u[[n for n, each in enumerate(system.speeds) if each.startswith(f"{name}")]]
+            a, b = moved[k], moved[k + 1 : k + 4].copy()
+            moved[k] -= 0.5 * b @ w
+            moved[k + 1 : k + 4] += 0.5 * (a * w + np.cross(b, w))
+            moved[k : k + 4] /= np.linalg.norm(moved[k : k + 4])
+        for k in modes:
+            speed = system.speeds.index(f"der({system.coordinates[k]})")
+            moved[k] += s * h * u[speed] + 0.5 * h * h * udot[speed]
+        ends.append(sum(system.energy(0.0, moved, speeds)))
+    size = max(map(abs, system.energy(0.0, q, u)))
+    assert abs(ends[0] - ends[1]) / (2 * h) < 1e-5 * size
+
+
+def test_files_with_wrong_shapes_of_second_order_are_refused(stiffened, tmp_path: Path):
+    with np.load(stiffened) as file:
+        arrays = dict(file)
+    arrays["second_turn"] = arrays["second_turn"][:-1]
+    save_reduced(tmp_path / "short.npz", arrays)
+    with pytest.raises(ModelError, match="second_turn"):
+        load(carrying(tmp_path / "short.npz"))
+
+
+def test_bodies_that_bend_too_far_are_told(stiffened):
+    d = carrying(stiffened)
+    d["joints"]["root"] = {"child": "bar", "type": "rigid"}
+    assert not list(foreseen(load(d).compile()))
+    d["bodies"]["load"]["mass"] = 80.0
+    system = load(d).compile()
+    assert any("'b' turns by" in each for each in foreseen(system))
+    result = system.simulate(0.5, output_step=0.01)
+    assert any("bodies.bar.flexible" in each for each in result.warnings)
+
+
+def test_a_rotating_bar_stiffens_and_a_pressed_one_softens(tmp_path: Path):
+    pytest.importorskip("skfem")
+    path = reduced_bar(tmp_path, elements=12)
+    still = reduced_frequency(path)
+    assert still == pytest.approx(3.5160, rel=5e-3)
+    assert reduced_frequency(path, speed=6.0) == pytest.approx(7.3604, rel=5e-3)
+    half = np.pi**2 / 8.0  # half of Euler's load
+    assert reduced_frequency(path, push=half) == pytest.approx(2.5346, rel=5e-3)
+
+
+@pytest.mark.slow
+def test_spin_up_is_that_of_kane_and_of_simo_and_vu_quoc(tmp_path: Path):
+    pytest.importorskip("skfem")
+    found = spinning_bar(reduced_bar(tmp_path, elements=40))
+    assert found["lag"] == pytest.approx(0.5738, abs=2e-3)
+    assert found["stretch"] == pytest.approx(5.14e-4, rel=0.02)
