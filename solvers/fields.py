@@ -202,7 +202,7 @@ WORK = (
     Field(
         "modes",
         "nmw",
-        "frames: E (6 by n), right side h (n), M_ff and its factors (n by n), sums by the modal coordinates (12 n + 9); interfaces: columns of the modes (6 by n), shifts in body axes (3 by n)",
+        "frames: E (6 by n), right side h (n), M_ff and its factors (n by n), sums (12 n + 9); interfaces: columns (6 by n), shifts, body axes",
     ),
     Field(
         "push",

@@ -150,7 +150,9 @@ def exudyn_run(fem: Any, bar: Bar, step: float) -> tuple[np.ndarray, float]:
     ground = mbs.AddObject(ObjectGround())
     fixed = mbs.AddMarker(MarkerBodyRigid(bodyNumber=ground, localPosition=[0, 0, 0]))
     free_about_y = [1, 1, 1, 1, 0, 1]
-    mbs.AddObject(GenericJoint(markerNumbers=[fixed, markers["root"]], constrainedAxes=free_about_y))
+    mbs.AddObject(
+        GenericJoint(markerNumbers=[fixed, markers["root"]], constrainedAxes=free_about_y)
+    )
     sensor = mbs.AddSensor(
         SensorMarker(
             markerNumber=markers["tip"],
@@ -178,7 +180,9 @@ def time_at(points: list[Point], error: float) -> float:
     known = sorted((math.log(p.error), math.log(p.seconds)) for p in points[1:] if p.error > 0.0)
     errors, times = zip(*known, strict=True)
     where = math.log(error)
-    return math.exp(np.interp(where, errors, times)) if errors[0] <= where <= errors[-1] else math.nan
+    return (
+        math.exp(np.interp(where, errors, times)) if errors[0] <= where <= errors[-1] else math.nan
+    )
 
 
 def told(errors: tuple[float, ...] = (1e-3, 1e-4, 1e-5)) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Bodies that bend by modes: a floating frame E in its root interface with n modal coordinates, and interfaces whose frames the modes carry.
 
-Material points are at x = φ_0 + φ_k q_k + φ_kl q_k q_l / 2, where the last, of second order, makes loads and rotation stiffen (it is left out where the
+Material points are at x = φ_0 + φ_k q_k + φ_kl q_k q_l / 2, where the last, of second order, makes loads and rotation stiffen (left out where the
 file has none). With c = (1, q), a = 0..n and the invariants S_a = Σ m φ_a, V_ak = Σ m φ_a×φ_k, J_ak the inertia tensor of φ_a and φ_k, and of second
 order S_kl = Σ m φ_kl, W_kl = Σ m φ_0×φ_kl and a part of J_kl:
 
@@ -8,10 +8,10 @@ order S_kl = Σ m φ_kl, W_kl = Σ m φ_0×φ_kl and a part of J_kl:
     N = S×a + Jα + ω×(Jω + C_k q̇_k) + J'ω + W_kl q̇_k q̇_l          F = m a + α×S + ω×(ω×S) + 2 ω×S_k' q̇_k + S_kl q̇_k q̇_l
     h_k = S_k'·a + C_k·α - ωᵀy_k ω + 2 ω·V_lk q̇_l          M_kk = m_k, else 0: modes are orthogonal
 
-all in body axes about O_E. An interface is at p + Φ_k q_k + Φ_kl q_k q_l / 2 with axes exp(Ψ q). The modes are eliminated with what the interfaces hand
+all in body axes about O_E. An interface is at p + Φ_k q_k + Φ_kl q_k q_l / 2 with axes exp(Ψ q). The modes are eliminated with what interfaces hand
 over, last mode first: M* = M_rr - E M_ff⁻¹Eᵀ, and the bias alike; then the frame is a body fixed to its parent. Stiffness and damping
 of the modes are forces along them. Numbers of all modes stand side by side, so that sums run along them.
-Shabana, Dynamics of multibody systems (2020), chapter 5; Wallrapp, Schwertassek, Int. J. Num. Meth. Eng. 32 (1991) 1833 (second order); the elimination
+Shabana, Dynamics of multibody systems (2020), chapter 5; Wallrapp, Schwertassek, Int. J. Num. Meth. Eng. 32 (1991) 1833 (second order); elimination
 as in `dec_columns`.
 """
 

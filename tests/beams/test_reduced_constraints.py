@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bricks import bar
-from dense_bodies import DenseBodies, along, turn
-
+from dense_bodies import DenseBodies, along, slopes, turn
 from scipy.spatial.transform import Rotation
 
 from kinetree.models import load
@@ -98,7 +97,6 @@ class Linked:
         R, q, _, d, T = self.frames(y)
         return np.concatenate(((self.a["nodes"] + self.a["shapes"] @ q) @ R.T, d + LINK @ T.T))
 
-
     def compare(self, held, seed: int, attitude=None):
         """A random state that meets the constraints has the same accelerations here and there; `attitude` is that of a ball named `back`."""
         rng = np.random.default_rng(seed)
@@ -160,3 +158,97 @@ def test_interfaces_in_one_loop_and_couplings_of_modes(soft):
         return np.append(twin.frames(y)[2][mid][0] - pivot, y[-1] - 2 * y[0] - 3 * y[1])
 
     twin.compare(held, 3, lambda y: twin.frames(y)[2][mid][1])
+
+
+def impact(twin: Linked, held, u: np.ndarray, restitution: float) -> np.ndarray:
+    """Speeds after an impact without friction at the start position, of dense matrices."""
+    y = np.zeros(u.size)
+    M, _ = twin.dense.matrices(y, u)
+    J = slopes(held, y)
+    answer = np.linalg.solve(M, J.T)
+    return u - answer @ np.linalg.solve(J @ answer, (1.0 + restitution) * J @ u)
+
+
+def test_impact_at_an_interface_is_that_of_dense_matrices(soft):
+    path, arrays, mass = soft
+    d = linked(path, gravity=[0, 0, 0])
+    d["joints"]["root"]["speed"] = 1.0  # turns the tip down
+    foot = {"body": "bar.tip", "point": [0, 0, -0.05], "at": [0, 0, -0.05 - 1e-7]}
+    d["contacts"] = {"foot": {**foot, "restitution": 0.4}}
+    system = load(d).compile()
+    twin = Linked(arrays, mass, system)
+    tip = list(arrays["interfaces"]).index("tip")
+
+    def held(y):
+        place, R = twin.frames(y)[2][tip]
+        return (place + R @ np.array([0, 0, -0.05]))[2:]
+
+    before = np.zeros(twin.n + 2)
+    before[0] = 1.0
+    expected = impact(twin, held, before, 0.4)
+    result = system.simulate(1e-6, output_step=1e-6, tolerance=1e-9)
+    found = [result[name][-1] for name in np.array(system.speeds)[twin.u_at]]
+    assert found == pytest.approx(expected, rel=1e-4, abs=1e-3)
+    lost = result["energy"][0] - result["energy"][-1]
+    assert lost > 0.0
+
+
+def test_bar_comes_to_rest_on_a_contact(soft):
+    path, arrays, _ = soft
+    d = linked(path)
+    d["bodies"]["bar"]["flexible"]["damping"] = 0.3
+    d["joints"]["tip"] = {"parent": "bar.tip", "child": "link", "type": "rigid"}
+    foot = {"body": "bar.tip", "point": [0, 0, -0.05], "at": [0, 0, -0.06]}
+    d["contacts"] = {"foot": foot}
+    d["outputs"]["load"] = "foot.force"
+    result = load(d).compile().simulate(4.0, output_step=0.1, tolerance=1e-6)
+    first = arrays["S"][0][0] + SHARES @ (
+        LENGTH + LINK[:, 0]
+    )  # moment of the masses about the root
+    assert result["load"][-1] == pytest.approx(9.81 * first / LENGTH, rel=5e-3)
+    assert np.all(np.diff(result["energy"]) < 1e-6)
+
+
+def test_locking_a_joint_of_a_reduced_body_is_a_plastic_impact(soft):
+    path, arrays, mass = soft
+    d = linked(path, gravity=[0, 0, 0])
+    d["joints"]["root"]["speed"] = 1.0
+    d["joints"]["tip"]["speed"] = -2.0
+    d["stages"] = [
+        {"name": "loose", "lock": ["tip"], "ends": {"at": 1e-6}},
+        {"name": "stiff"},
+    ]
+    system = load(d).compile()
+    twin = Linked(arrays, mass, system)
+    before = np.zeros(twin.n + 2)
+    before[0], before[-1] = 1.0, -2.0
+    expected = impact(twin, lambda y: y[-1:], before, 0.0)
+    result = system.simulate(2e-6, output_step=1e-6, tolerance=1e-9)
+    names = [name for name in np.array(system.speeds)[twin.u_at] if "swing" not in name]
+    found = [result[name][-1] for name in names]
+    assert found == pytest.approx(expected[:-1], rel=1e-3, abs=1e-2)
+
+
+def test_a_joint_that_lets_go_leaves_the_motion_as_it_is(soft):
+    path, *_ = soft
+    d = linked(path)
+    d["stages"] = [{"name": "held", "free": ["tip"], "ends": {"at": 0.1}}, {"name": "loose"}]
+    result = load(d).compile().simulate(0.2, output_step=0.01, tolerance=1e-8)
+    damped = load(linked(path)).compile().simulate(0.1, output_step=0.01, tolerance=1e-8)
+    assert result["energy"][:11] == pytest.approx(damped["energy"], abs=1e-4)
+    assert np.abs(np.diff(result["energy"][9:13])).max() < 0.05
+
+
+def test_gradient_of_a_run_is_its_difference_quotient(soft):
+    path, *_ = soft
+    d = linked(path, parameters={"place": 0.3})
+    d["bodies"]["link"]["com"] = ["place", 0.0, 0.1]
+    d["outputs"]["z"] = {"quantity": "position", "body": "bar.tip", "axis": "z"}
+
+    def run(place):
+        how = {"output_step": 0.01, "integrator": "rk4", "step": 5e-4}
+        return load(d).compile(place=place).simulate(0.02, **how)
+
+    slope = run(0.3).gradient("z", ["place"])[0]
+    difference = (run(0.3 + 1e-4)["z"][-1] - run(0.3 - 1e-4)["z"][-1]) / 2e-4
+    assert slope == pytest.approx(difference, rel=1e-5)
