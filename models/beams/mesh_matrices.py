@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.beams.skins import skin_of
+
 CHUNK = 2000  # elements whose slopes are in memory at once
 MATERIALS = {"steel": (2.1e11, 0.3, 7850.0), "aluminium": (7.0e10, 0.33, 2700.0)}  # E, nu, density
 
@@ -85,6 +87,44 @@ class MeshMatrices:
                 pulled = np.einsum("ijp,kcip->kcjp", stress * basis.dx.ravel(), slopes)
                 found[k] += pulled.reshape(n, -1) @ slopes.reshape(n, -1).T
         return 0.5 * (found + np.swapaxes(found, 1, 2))
+
+    def surface(self) -> np.ndarray:
+        """Triangles (T, 3) of the boundary by the numbers of their corners, counterclockwise seen from outside."""
+        facets = self.mesh.boundary_facets()
+        found = self.mesh.facets[:, facets].T.copy()
+        own = self.mesh.t[:, self.mesh.f2t[0, facets]]
+        middle = self.mesh.p[:, own].mean(axis=1).T
+        a, b, c = (self.mesh.p[:, found[:, k]].T for k in range(3))
+        inward = np.einsum("ti,ti->t", np.cross(b - a, c - a), a - middle) < 0.0
+        found[inward] = found[inward][:, ::-1]
+        return found
+
+    def stresses(self, shapes: np.ndarray) -> np.ndarray:
+        """Stresses xx, yy, zz, xy, yz, xz at the nodes of shapes (3 N, n), means over the elements at a corner: (n, N, 6); others are not numbers."""
+        from skfem import Basis, ElementTetP2, ElementVector
+        from skfem.models.elasticity import lame_parameters
+
+        first, shear = lame_parameters(self.young, self.poisson)
+        corners = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], dtype=float)
+        element = ElementVector(ElementTetP2())
+        basis = Basis(self.mesh, element, quadrature=(corners, np.full(4, 1 / 24)))
+        count = self.mesh.p.shape[1]
+        found = np.full((shapes.shape[1], len(self.nodes), 6), np.nan)
+        share = np.bincount(self.mesh.t.T.ravel(), minlength=count)
+        for k, shape in enumerate(shapes.T):
+            slope = self.slopes(basis, shape)
+            strain = 0.5 * (slope + np.swapaxes(slope, 0, 1))
+            stress = 2.0 * shear * strain
+            stress += first * np.eye(3)[:, :, None] * np.einsum("iip->p", strain)
+            for n, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))):
+                sums = np.bincount(self.mesh.t.T.ravel(), stress[i, j], minlength=count)
+                found[k, :count, n] = sums / share
+        return found
+
+    def skin(self, nodes: np.ndarray, shapes: np.ndarray) -> dict[str, Any]:
+        """Arrays of the surface with the stresses of all modes; shapes (N, 3, n)."""
+        stresses = self.stresses(shapes.reshape(3 * len(nodes), -1))
+        return skin_of(nodes, shapes, self.surface(), stresses)
 
     def slopes(self, basis: Any, field: np.ndarray) -> np.ndarray:
         """Slopes of a displacement field at all integration points: component, direction, point."""

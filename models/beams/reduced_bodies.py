@@ -7,13 +7,14 @@ Every other interface is a body NAME.INTERFACE that the modes carry.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kinetree.models.beams.skins import skin_in
 from kinetree.models.description.schema import Description, JointSpec
 from kinetree.models.language.parts.body_parts import Body
 
@@ -49,9 +50,14 @@ class Reduced:
     shifts: np.ndarray  # (c, n, 3)
     turns: np.ndarray  # (c, n, 3)
     second: SecondOrder | None = None
+    masses: np.ndarray | None = None  # of the modes (n,), where P is not all of them
+    ratios: np.ndarray | None = None  # damping of the modes (n,), where the file has it
+    skin: Mapping[str, np.ndarray] = field(default_factory=dict)  # `beams.skins`
 
     @property
     def modal_mass(self) -> np.ndarray:
+        if self.masses is not None:
+            return self.masses
         return np.array([np.trace(self.P[k, k]) for k in range(1, len(self.S))])
 
     def data(self) -> np.ndarray:
@@ -90,6 +96,8 @@ def read_reduced(path: str, changed: float) -> Reduced:
                 raise ReducedBodyError(f"no {', '.join(missing)}")
             stiffened = all(key in file for key in SECOND)
             arrays = {key: file[key] for key in (*KEYS, *(SECOND if stiffened else ()))}
+            skin = skin_in(file)
+            extra = {key: file[key] for key in ("modal_mass", "ratios") if key in file}
     except (OSError, ValueError) as error:
         raise ReducedBodyError(str(error)) from None
     n, c = len(arrays["stiffness"]), len(arrays["interfaces"])
@@ -106,7 +114,15 @@ def read_reduced(path: str, changed: float) -> Reduced:
     numbers = {key: np.asarray(arrays[key], dtype=float) for key in (*shapes, "stiffness")}
     names = tuple(map(str, arrays["interfaces"]))
     second = SecondOrder(*(numbers.pop(key) for key in SECOND)) if stiffened else None
-    return Reduced(mass=float(arrays["mass"]), interfaces=names, second=second, **numbers)
+    return Reduced(
+        mass=float(arrays["mass"]),
+        interfaces=names,
+        second=second,
+        skin=skin,
+        masses=extra.get("modal_mass"),
+        ratios=extra.get("ratios"),
+        **numbers,
+    )
 
 
 def found_reduced(description: Description, body: Body) -> Reduced:
@@ -226,7 +242,8 @@ def modal_forces(description: Description) -> dict[str, tuple[float, float]]:
     found: dict[str, tuple[float, float]] = {}
     for name, r in description.reduced.items():
         table: Any = description.written.bodies[name].flexible
-        ratio = float(table.damping)
+        own = r.ratios is not None and "damping" not in table.model_fields_set
         for k, (stiff, mass) in enumerate(zip(r.stiffness, r.modal_mass, strict=True), 1):
+            ratio = float(r.ratios[k - 1] if own else table.damping)
             found[f"{name}.mode{k}"] = (float(stiff), 2.0 * ratio * float(np.sqrt(stiff * mass)))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +35,7 @@ class Motion:
     ]  # (frames, 7) by body: x, y, z, quaternion w, x, y, z; not a number where the body is not there
     forces: dict[str, np.ndarray]  # (frames) by force element
     reactions: dict[str, np.ndarray]  # (frames, 3) by joint: force on the child, ground axes
+    bending: dict[str, np.ndarray] = field(default_factory=dict)  # (frames, modes) by reduced body
 
 
 def spread(count: int, limit: int) -> np.ndarray:
@@ -88,6 +89,10 @@ def visited(
     poses = {name: np.full((count, 7), np.nan) for name in names}
     forces: dict[str, np.ndarray] = {}
     reactions: dict[str, np.ndarray] = {}
+    bending = {
+        name: np.full((count, len(r.stiffness)), np.nan)
+        for name, r in replay.unit.description.reduced.items()
+    }
     stages = np.zeros(count, dtype=int)
     for k, (_, stage, instance) in enumerate(replay.visit(time, columns, rows)):
         c, table = instance.compiled, instance.ws.row.reshape(-1, L.ROW)
@@ -95,6 +100,11 @@ def visited(
         for i, name in enumerate(c.bodies, 1):
             poses[name][k, :3] = table[i, L.W_P : L.W_P + 3]
             poses[name][k, 3:] = quaternion(table[i, L.W_R : L.W_R + 9].reshape(3, 3))
+        for name, amplitudes in bending.items():
+            first = f"{name}.mode1"
+            if first in c.coordinates:
+                at = c.coordinates.index(first)
+                amplitudes[k] = instance.ws.q[at : at + amplitudes.shape[1]]
         description = replay.unit.stages[stage].description
         for label in (*description.forces, *description.actuators, *description.hydraulics):
             register = c.registers.get(f"force('{label}')", c.registers.get(f"{label}.force"))
@@ -107,7 +117,7 @@ def visited(
             )
     for pose in poses.values():
         continuous(pose)
-    return Motion(time[rows], rows, stages, poses, forces, reactions)
+    return Motion(time[rows], rows, stages, poses, forces, reactions, bending)
 
 
 def continuous(pose: np.ndarray) -> None:

@@ -88,7 +88,8 @@ def view_of(scene: Scene) -> View:
     seen, gone = [], []
     way = carried(scene)
     for name in scene.bodies:
-        corners = np.array([*default_shapes.shape_points(scene.parts[name]), *scene.points[name]])
+        own = [*default_shapes.shape_points(scene.parts[name]), *scene.boxes.get(name, ())]
+        corners = np.array([*own, *scene.points[name]]).reshape(-1, 3)
         for pose, away in zip(scene.motion.poses[name][frames], way[frames], strict=True):
             if np.isfinite(pose[0]) and np.isfinite(away[0]):
                 seen.append(pose[:3] - away + corners @ matrix(pose[3:]).T)
@@ -105,8 +106,11 @@ def view_of(scene: Scene) -> View:
     first = (
         np.vstack(
             [
-                scene.at_start(name, [*default_shapes.shape_points(scene.parts[name])])
+                np.reshape(scene.at_start(name, points), (-1, 3))
                 for name in scene.bodies
+                for points in (
+                    [*default_shapes.shape_points(scene.parts[name]), *scene.boxes.get(name, ())],
+                )
             ]
         )
         - way[0]

@@ -93,4 +93,4 @@ def swing(system: System, rest: Equilibrium, chart: Chart, mode: Mode, size: flo
         LARGEST_TURN / turns if turns > 0.0 else np.inf,
     )
     motion = moved(amplitude if np.isfinite(amplitude) else trial)
-    return Motion(time, motion.rows, motion.stages, motion.poses, {}, {})
+    return Motion(time, motion.rows, motion.stages, motion.poses, {}, {}, motion.bending)

@@ -12,6 +12,7 @@ import numpy as np
 from kinetree.models.description.mass_properties import folder_of
 from kinetree.models.description.schema import Description
 from kinetree.models.scene import (
+    bent_shapes,
     default_shapes,
     force_graphics,
     ground_surface,
@@ -63,6 +64,7 @@ class Scene:
             if {p.parent, p.child} <= {"ground", *motion.poses}
         ]
         self.bodies = [name for name in motion.poses if name in description.bodies]
+        self.boxes = bent_shapes.boxes(description)
         self.points = self._points()
         self.given = self._given()
         self.size = self._size()
@@ -118,7 +120,8 @@ class Scene:
         seen, core = [], []
         for name in self.bodies:
             com = self.numbers.vector(self.description.bodies[name].com)
-            own = self.at_start(name, [com, *default_shapes.shape_points(self.given[name])])
+            shapes = [*default_shapes.shape_points(self.given[name]), *self.boxes.get(name, ())]
+            own = self.at_start(name, [com, *shapes])
             core += own
             seen += [*own, *self.at_start(name, self.points[name])]
         inner, found = extent(core), extent([*seen, *self.points["ground"]])
@@ -205,8 +208,17 @@ class Scene:
             ]
         }
         joints: dict[str, list[Part]] = {name: [] for name in ("ground", *self.bodies)}
+        skinned = {
+            part
+            for name, r in self.description.reduced.items()
+            if "skin_points" in r.skin
+            for part in (name, f"{name}.frame", *(f"{name}.{face}" for face in r.interfaces))
+        }
         for name in self.bodies:
             body = self.description.bodies[name]
+            if name in skinned and not self.given[name]:
+                parts[name] = [*standing.get(name, ())]
+                continue
             own = (
                 []
                 if not self.given[name] and name in standing and not self.points[name]
@@ -218,6 +230,8 @@ class Scene:
             parts[name] = [*made, *standing.get(name, ())]
         parts["ground"] += standing.get("ground", ())
         for place in self.places:
+            if ("joints", place.joint) in self.description.pieces:
+                continue  # hinges of beams: they bend without a symbol
             clearance = max(
                 (
                     thickness(self.given[each], point)
@@ -361,7 +375,21 @@ class Scene:
             "forces": [None if values is None else packed(np.nan_to_num(values)) for values in forces],
             "plots": curves(clip.result, motion, self.description), "marks": marks(clip.result, motion), "rate": clip.rate,
             "ruts": [ground_surface.ruts(strip, clip.result, motion.rows) for strip in self.strips],
+            "amplitudes": bent_shapes.amplitudes(self.description, motion), **self.stresses(motion),
         }  # fmt: skip
+
+    def stresses(self, motion: Motion) -> dict[str, Any]:
+        """Return the stresses of the pieces of beams over time, and the largest stress of all that bends."""
+        of_beams = bent_shapes.beam_stresses(self.description, motion, self.bodies)
+        largest = [float(each.max(initial=0.0)) for each in of_beams]
+        largest += [
+            bent_shapes.largest_stress(r, motion, name)
+            for name, r in self.description.reduced.items()
+        ]
+        return {
+            "beam_stresses": [packed(each) for each in of_beams],
+            "stress": max(largest, default=0.0),
+        }
 
     def data(self, more: Sequence[Clip] = ()) -> dict[str, Any]:
         """Return the data of the page; `more` are further motions that can be selected there."""
@@ -382,6 +410,7 @@ class Scene:
             "follow": self.follow,
             "scenery": self.parts["ground"], "bearings": self.joints["ground"], "lines": lines, "strips": self.strips, "arrows": arrows,
             "traces": self.traces(),
+            "skins": bent_shapes.skins(d), "beams": bent_shapes.beams(d, self.bodies),
             "outline": self.view.outline.tolist(),
             "clips": [self.clip(each, arrows, lines) for each in (Clip("motion", self.motion, self.result), *more)],
         }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from kinetree.scripts.terminal.error_messages import BadInput
 if TYPE_CHECKING:
     import numpy as np
 
+SID = "sid"  # in the suffix of files of standard input data: .SID_FEM, .sid
 MATRICES = (".npz", ".mtx")
 PLANE = re.compile(r"([xyz])\s*=\s*([-+.\deE]+)")
 NEAR = 1e-6  # of the size of the body: nodes on a plane
@@ -24,12 +26,15 @@ def flexible(
         str,
         typer.Argument(
             metavar="MESH|MATRICES",
-            help="A mesh (.msh, .vtk, ...; .step by gmsh), or stiffness as .npz or .mtx.",
+            help="A mesh (.msh, .vtk, ...; .step by gmsh), stiffness as .npz or .mtx, or .SID_FEM.",
         ),
     ],
     interface: Annotated[
         list[str],
-        typer.Option("--interface", help="NAME=PLANE, as root=x=0: nodes there are one face."),
+        typer.Option(
+            "--interface",
+            help="NAME=PLANE, as root=x=0: nodes there are one face; of SID: NAME=NODE.",
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where it goes: FILE.npz.")],
     modes: Annotated[int, typer.Option("--modes", help="Modes with all faces held.")] = 8,
@@ -56,32 +61,54 @@ def flexible(
     """Reduce a finite-element body to modes: Craig and Bampton's, for `flexible = { file = ... }`."""
     from kinetree.models.beams.mesh_matrices import MeshMatrices
     from kinetree.models.beams.reduction import ReductionError, reduce_body, save_reduced
+    from kinetree.models.beams.skins import skin_of
 
     if not Path(source).is_file():
         raise BadInput(f"no file {source}")
     if output.suffix.lower() != ".npz":
         raise BadInput(f"--output: found {output.name}, expected FILE.npz")
     try:
+        if SID in Path(source).suffix.lower():
+            found = of_standard_input(source, interface, root)
+            save_reduced(output, found)
+            return told(found, output)
         if Path(source).suffix.lower() in MATRICES:
             K, M, places = matrices_of(source, mass, nodes)
-            stiffening = None
+            mesh = stiffening = None
         else:
             mesh = MeshMatrices(source, material, size)
             (K, M), places = mesh.matrices(), mesh.nodes
             stiffening = None if first_order else mesh.stiffening
         faces = dict(face_of(each, places) for each in interface)
         found = reduce_body(K, M, places, faces, root or next(iter(faces)), modes, stiffening)
+        nodes, shapes = found.pop("nodes"), found.pop("shapes")
+        found |= skin_of(nodes, shapes, None) if mesh is None else mesh.skin(nodes, shapes)
     except ImportError as error:
         hint = "pip install kinetree[flexible]"
         raise BadInput(f"{source}: {error.name} is not installed: {hint}") from None
     except (ReductionError, OSError, ValueError) as error:
         raise BadInput(f"{source}: {error}") from None
     save_reduced(output, found)
+    typer.echo(f"{len(places)} nodes; root {root or next(iter(faces))}")
+    told(found, output)
+
+
+def told(found: Mapping[str, Any], output: Path) -> None:
+    """Print mass, modes, frequencies and faces of what was written."""
     slowest = ", ".join(f"{each:.4g}" for each in found["frequencies"][:5])
-    typer.echo(f"{len(places)} nodes, {found['mass']:.6g} kg, {len(found['stiffness'])} modes")
+    typer.echo(f"{found['mass']:.6g} kg, {len(found['stiffness'])} modes")
     typer.echo(f"held at its root: {slowest} Hz ... {found['frequencies'][-1]:.4g} Hz")
-    typer.echo(f"faces: root {root or next(iter(faces))}; {', '.join(found['interfaces'])}")
+    typer.echo(f"faces: {', '.join(found['interfaces'])}")
     typer.echo(f"written: {output}")
+
+
+def of_standard_input(source: str, interface: list[str], root: str | None) -> dict[str, Any]:
+    """Return the arrays of a file of standard input data, whose interfaces are NAME=NODE."""
+    from kinetree.models.beams.sid_files import read_standard_input, reduced_of
+
+    faces = dict(each.partition("=")[::2] for each in interface)
+    text = Path(source).read_text(encoding="utf-8", errors="replace")
+    return reduced_of(read_standard_input(text), faces, root or next(iter(faces)))
 
 
 def face_of(text: str, places: np.ndarray) -> tuple[str, np.ndarray]:

@@ -252,3 +252,15 @@ def test_gradient_of_a_run_is_its_difference_quotient(soft):
     slope = run(0.3).gradient("z", ["place"])[0]
     difference = (run(0.3 + 1e-4)["z"][-1] - run(0.3 - 1e-4)["z"][-1]) / 2e-4
     assert slope == pytest.approx(difference, rel=1e-5)
+
+
+def test_a_jump_of_the_root_s_velocity_sets_modes_in_motion(soft):
+    path, arrays, mass = soft
+    d = linked(path, gravity=[0, 0, 0])
+    del d["bodies"]["link"], d["joints"]["tip"]
+    moved = {"child": "bar", "transforms": [{"shift": "z", "by": "0.2*max(0, t - 0.01)"}]}
+    d["joints"]["root"] = moved
+    result = load(d).compile().simulate(0.01 + 1e-7, output_step=0.01 + 1e-7, tolerance=1e-9)
+    inertia = np.einsum("sik,st,tik->k", arrays["shapes"], mass, arrays["shapes"])
+    for k, expected in enumerate(-0.2 * arrays["S"][1:, 2] / inertia, 1):
+        assert result[f"der(bar.mode{k})"][-1] == pytest.approx(expected, rel=1e-3, abs=1e-5)

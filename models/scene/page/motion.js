@@ -1,5 +1,5 @@
 // Clips: poses over time; the scene at an instant; paths and arrows.
-const clips = DATA.clips.map((clip) => ({ ...clip, time: unpack(clip.time, Float64Array), poses: unpack(clip.poses), ruts: (clip.ruts || []).map((each) => each && unpack(each)), vectors: clip.vectors.map((each) => each && unpack(each)), forces: clip.forces.map((each) => each && unpack(each)), origin: clip.origin && unpack(clip.origin, Float64Array), plots: clip.plots.map((plot) => ({ ...plot, values: Float64Array.from(unpack(plot.values), (v) => v + plot.base) })) }));
+const clips = DATA.clips.map((clip) => ({ ...clip, time: unpack(clip.time, Float64Array), poses: unpack(clip.poses), ruts: (clip.ruts || []).map((each) => each && unpack(each)), vectors: clip.vectors.map((each) => each && unpack(each)), forces: clip.forces.map((each) => each && unpack(each)), amplitudes: (clip.amplitudes || []).map((each) => unpack(each)), beam_stresses: (clip.beam_stresses || []).map((each) => unpack(each)), origin: clip.origin && unpack(clip.origin, Float64Array), plots: clip.plots.map((plot) => ({ ...plot, values: Float64Array.from(unpack(plot.values), (v) => v + plot.base) })) }));
 let clip = clips[0], now = 0, playing = false, rate = 1, follow = -1, dirty = true, arrowSize = 1;
 const COUNT = bodies.length, q0 = new THREE.Quaternion(), q1 = new THREE.Quaternion(), followed = new THREE.Vector3(), lastFollowed = new THREE.Vector3(), homeFollowed = new THREE.Vector3(), homes = new Map();
 const begin = () => clip.time[0], finish = () => clip.time[clip.time.length - 1];
@@ -22,6 +22,7 @@ function pose(t) {
     body.turn.slerpQuaternions(q0, q1, s);
     body.object.position.copy(body.position); body.object.quaternion.copy(body.turn);
   });
+  bendSkins(k, s); bendBeams(k);
   if (clip.origin) { origin.set(clip.origin[3 * k], clip.origin[3 * k + 1], clip.origin[3 * k + 2]); base.position.copy(origin).negate(); }
   const a = new THREE.Vector3(), b = new THREE.Vector3();
   lines.forEach((line) => {
@@ -40,6 +41,48 @@ function pose(t) {
     path.past.geometry.setDrawRange(0, k + 1);
     path.dot.visible = path.shown && shown.paths && !!place(path.body, path.point, path.dot.position);
     path.past.visible = path.whole.visible = path.shown && shown.paths;
+  });
+}
+const rgb = [0, 0, 0], straight = new THREE.Quaternion(), way = new THREE.Vector3();
+function bendSkins(k, s) {
+  skins.forEach((skin, n) => {
+    const Q = clip.amplitudes && clip.amplitudes[n], { rest, at, shapes, stresses, colours, count } = skin, size = rest.length, last = k + 1 < clip.time.length;
+    at.set(rest);
+    const q = Array.from({ length: count }, (_, m) => (Q ? Q[k * count + m] + (last ? s * (Q[(k + 1) * count + m] - Q[k * count + m]) : 0) : 0));
+    q.forEach((value, m) => { const f = bent * value, from = m * size; if (f) for (let i = 0; i < size; i++) at[i] += f * shapes[from + i]; });
+    const hot = shown.stress && stresses && clip.stress > 0;
+    skin.object.material = hot ? skin.hot : skin.plain;
+    if (hot) {
+      const points = size / 3, six = [0, 0, 0, 0, 0, 0];
+      for (let p = 0; p < points; p++) {
+        six.fill(0);
+        for (let m = 0; m < count; m++) for (let c = 0; c < 6; c++) six[c] += q[m] * stresses[6 * (m * points + p) + c];
+        const [xx, yy, zz, xy, yz, xz] = six;
+        colours.set(heat(Math.sqrt(0.5 * ((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) + 3 * (xy * xy + yz * yz + xz * xz)) / clip.stress, rgb), 3 * p);
+      }
+      skin.object.geometry.attributes.color.needsUpdate = true;
+    }
+    skin.object.geometry.attributes.position.needsUpdate = true;
+  });
+}
+function bendBeams(k) { // pieces further from where the straight beam has them
+  beamPieces.forEach((pieces, n) => {
+    const root = pieces[0].body, stress = clip.beam_stresses && clip.beam_stresses[n];
+    if (!root || !root.there) return;
+    straight.copy(root.turn).invert();
+    pieces.forEach((piece, m) => {
+      if (!piece.body || !piece.body.there) return;
+      const hot = shown.stress && stress && clip.stress > 0;
+      if (hot) { heat(stress[k * pieces.length + m] / clip.stress, rgb); piece.hot.color.setRGB(...rgb); }
+      piece.solids.forEach(({ mesh, own }) => { mesh.material = hot ? piece.hot : own; });
+      if (bent === 1 || m === 0) return;
+      way.copy(piece.body.position).sub(root.position).applyQuaternion(straight);
+      way.x = piece.begin + bent * (way.x - piece.begin); way.y *= bent; way.z *= bent;
+      piece.body.object.position.copy(way.applyQuaternion(root.turn).add(root.position));
+      q0.copy(straight).multiply(piece.body.turn); if (q0.w < 0) q0.set(-q0.x, -q0.y, -q0.z, -q0.w);
+      const sine = Math.hypot(q0.x, q0.y, q0.z), half = Math.min(bent * Math.atan2(sine, q0.w), 1.5);
+      if (sine > 1e-12) { const f = Math.sin(half) / sine; q0.set(f * q0.x, f * q0.y, f * q0.z, Math.cos(half)); piece.body.object.quaternion.copy(root.turn).multiply(q0); }
+    });
   });
 }
 function largest(kind) { // of all arrows of a kind, for a common scale

@@ -30,6 +30,8 @@ function useClip(k) {
   clip = clips[k];
   $("clip").value = k;
   delete scales.forces; delete scales.reactions;
+  $("heat").hidden = !(clip.stress > 0);
+  $("heat-most").textContent = `0 … ${Number((clip.stress / 1e6).toPrecision(3))} MPa`;
   Object.assign($("time"), { min: begin(), max: finish() });
   drawMarks();
   open.forEach((strip) => strip.box.remove());
@@ -55,12 +57,12 @@ function panels() {
   resize(); refreshPlots(); dirty = true;
 }
 const toggle = (button) => { button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true"); panels(); };
-const NAMES = { joints: "Joints", paths: "Paths", forces: "Forces", reactions: "Reactions", frames: "Frames", com: "Centres of mass", labels: "Names", floor: "Ground" };
+const NAMES = { joints: "Joints", paths: "Paths", forces: "Forces", reactions: "Reactions", frames: "Frames", com: "Centres of mass", labels: "Names", floor: "Ground", stress: "Stress" };
 function buildPage() {
   $("title").textContent = DATA.name || "Mechanism";
   $("text").textContent = DATA.text || "";
   $("text").title = DATA.text || "";
-  const have = { paths: paths.length, forces: arrows.some((a) => a.kind !== "reaction") || ends.length, reactions: arrows.some((a) => a.kind === "reaction"), floor: DATA.ground !== null };
+  const have = { paths: paths.length, forces: arrows.some((a) => a.kind !== "reaction") || ends.length, reactions: arrows.some((a) => a.kind === "reaction"), floor: DATA.ground !== null, stress: clips.some((each) => each.stress > 0) };
   for (const [kind, name] of Object.entries(NAMES)) {
     if (kind in have && !have[kind]) continue;
     const label = document.createElement("label"), box = document.createElement("input");
@@ -79,6 +81,8 @@ function buildPage() {
   });
   $("follow").append(new Option("nothing", -1), ...bodies.map((body, k) => new Option(body.name, k)));
   $("follow").onchange = () => { startFollowing(Number($("follow").value)); if (follow < 0) carry(origin.clone().set(0, 0, 0)); };
+  $("bending-box").hidden = !skins.length && !beamPieces.length;
+  $("bending").oninput = () => { bent = 10 ** Number($("bending").value); bent = Number(bent.toPrecision(2)); $("bending-times").textContent = `× ${bent}`; setTime(now); };
   $("arrow-size").oninput = () => { arrowSize = 10 ** Number($("arrow-size").value); setTime(now); };
   $("clip").hidden = clips.length < 2;
   $("clip").append(...clips.map((each, k) => new Option(each.name, k)));

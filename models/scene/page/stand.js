@@ -2,7 +2,7 @@
 const canvas = document.getElementById("scene"), labels = document.getElementById("labels"), main = document.querySelector("main");
 const world = new THREE.Scene(), origin = new THREE.Vector3();
 const kinds = { joints: [], axes: [], frames: [], com: [], paths: [], forces: [], reactions: [], labels: [] };
-const shown = { joints: true, paths: true, forces: true, reactions: false, frames: false, com: false, labels: false, floor: true };
+const shown = { joints: true, paths: true, forces: true, reactions: false, frames: false, com: false, labels: false, floor: true, stress: true };
 const bodies = DATA.bodies.map((body) => {
   const object = new THREE.Group(), joints = new THREE.Group(), frame = axes(0.12 * SIZE), centre = com(0.016 * SIZE);
   body.parts.forEach((part) => object.add(solid(part, body.colour)));
@@ -50,6 +50,27 @@ const tracks = (DATA.strips || []).map((strip) => { // a ribbon just above the g
   return { ...strip, object };
 });
 
+let bent = 1; // by how much bending is exaggerated
+const HEAT = [[0, 38, 78, 158], [0.25, 57, 150, 190], [0.5, 112, 190, 110], [0.75, 240, 200, 60], [1, 205, 45, 40]];
+function heat(part, out) { // linear colour of a share of the largest stress
+  const x = Math.min(Math.max(part, 0), 1), k = Math.max(1, HEAT.findIndex((each) => each[0] >= x)), a = HEAT[k - 1], b = HEAT[k], s = (x - a[0]) / (b[0] - a[0]);
+  for (let i = 0; i < 3; i++) out[i] = ((a[i + 1] + s * (b[i + 1] - a[i + 1])) / 255) ** 2.2;
+  return out;
+}
+const skins = (DATA.skins || []).map((skin) => { // a surface that modes move
+  const rest = unpack(skin.points), at = new Float32Array(rest), made = new THREE.BufferGeometry(), colours = new Float32Array(rest.length), body = bodies[numberOf.get(skin.body)];
+  made.setAttribute("position", new THREE.BufferAttribute(at, 3)); made.setAttribute("color", new THREE.BufferAttribute(colours, 3));
+  made.setIndex(new THREE.BufferAttribute(new Uint32Array(unpack(skin.triangles, Int32Array)), 1));
+  const plain = new THREE.MeshStandardMaterial({ color: body.colour, roughness: 0.55, metalness: 0.05, fog: false, flatShading: true }), hot = new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.6, metalness: 0, fog: false, flatShading: true });
+  const object = new THREE.Mesh(made, plain);
+  object.castShadow = object.receiveShadow = true; object.frustumCulled = false;
+  body.object.add(object);
+  return { ...skin, rest, at, colours, object, plain, hot, shapes: unpack(skin.shapes), stresses: skin.stresses && unpack(skin.stresses) };
+});
+const beamPieces = (DATA.beams || []).map((beam) => beam.pieces.map((piece) => {
+  const body = bodies[numberOf.get(piece.body)], solids = body ? body.object.children.filter((each) => each.isMesh) : [];
+  return { ...piece, body, solids: solids.map((mesh) => ({ mesh, own: mesh.material })), hot: new THREE.MeshStandardMaterial({ roughness: 0.6, metalness: 0, fog: false }) };
+}));
 const sky = new THREE.HemisphereLight("#ffffff", "#b9bec6", 1.9), sun = new THREE.DirectionalLight("#fff8ee", 1.7), fill = new THREE.DirectionalLight("#dfe8ff", 0.7);
 const middle = V(DATA.middle), reach = Math.max(DATA.reach, 0.3 * SIZE);
 { // the sun stands above and beside

@@ -1,0 +1,130 @@
+"""Bodies that bend, as data of a scene: skins of reduced bodies that modes move, pieces of beams, and von Mises stresses of both."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.beams.discretization import plain_number, text_of
+from kinetree.models.beams.reduced_bodies import Reduced
+from kinetree.models.beams.skins import von_mises_of
+from kinetree.models.description.schema import Description
+from kinetree.models.language.parameters import evaluate_parameters
+from kinetree.models.quantities.cross_sections import Sizes, half_sizes, moments
+from kinetree.models.scene.body_poses import Motion
+from kinetree.models.scene.plotted_columns import packed
+
+
+def skins(description: Description) -> list[dict[str, Any]]:
+    """Return the surfaces of reduced bodies: corners at rest, triangles, shapes and stresses of the modes."""
+    found = []
+    for name, r in description.reduced.items():
+        if "skin_points" not in r.skin:
+            continue
+        stresses = r.skin.get("skin_stresses")
+        found.append(
+            {
+                "body": name,
+                "count": len(r.stiffness),
+                "points": packed(r.skin["skin_points"]),
+                "triangles": packed(r.skin["skin_triangles"], "<i4"),
+                "shapes": packed(r.skin["skin_shapes"]),
+                "stresses": None if stresses is None else packed(np.nan_to_num(stresses)),
+            }
+        )
+    return found
+
+
+def boxes(description: Description) -> dict[str, list[np.ndarray]]:
+    """Return the corners of the box about every skin, by its body."""
+    found = {}
+    for name, r in description.reduced.items():
+        if "skin_points" in r.skin:
+            points = r.skin["skin_points"].astype(float)
+            ends = np.stack([points.min(axis=0), points.max(axis=0)])
+            choices = np.array(list(itertools.product((0, 1), repeat=3)))
+            found[name] = list(ends[choices, np.arange(3)])
+    return found
+
+
+def amplitudes(description: Description, motion: Motion) -> list[str]:
+    """Return the modal coordinates over time of every skin."""
+    return [
+        packed(np.nan_to_num(motion.bending[name]))
+        for name, r in description.reduced.items()
+        if "skin_points" in r.skin
+    ]
+
+
+def largest_stress(r: Reduced, motion: Motion, name: str) -> float:
+    """Largest von Mises stress of a skin over a motion [Pa]."""
+    stresses = r.skin.get("skin_stresses")
+    if stresses is None:
+        return 0.0
+    flat = np.nan_to_num(stresses).reshape(len(r.stiffness), -1)
+    rows = np.nan_to_num(motion.bending[name])
+    return max(
+        (float(von_mises_of((row @ flat).reshape(-1, 6)).max()) for row in rows), default=0.0
+    )
+
+
+def beams(description: Description, bodies: list[str]) -> list[dict[str, Any]]:
+    """Return root and pieces of every beam that is drawn, with where the pieces begin."""
+    found = []
+    for form in description.beam_forms.values():
+        pieces = [(name, piece.begin) for name, piece in form.pieces if name in bodies]
+        if len(pieces) > 1:
+            found.append({"pieces": [{"body": name, "begin": at} for name, at in pieces]})
+    return found
+
+
+def beam_stresses(description: Description, motion: Motion, bodies: list[str]) -> list[np.ndarray]:
+    """Return von Mises stresses at the outermost fibre by the elastic loads of the hinges, (frames, pieces) of every beam that is drawn [Pa]."""
+    values, _ = evaluate_parameters(
+        {name: parameter.value for name, parameter in description.parameters.items()}
+    )
+    found = []
+    for form in description.beam_forms.values():
+        names = [name for name, _ in form.pieces if name in bodies]
+        if len(names) < 2:
+            continue
+        at_hinges = np.array(
+            [
+                fibre_stress(form.chain, k, turned(motion, a, b), values)
+                for k, (a, b) in enumerate(zip(names, names[1:], strict=False))
+            ]
+        )
+        inner = np.maximum(at_hinges[1:], at_hinges[:-1])
+        found.append(np.nan_to_num(np.vstack([at_hinges[:1], inner, at_hinges[-1:]]).T))
+    return found
+
+
+def turned(motion: Motion, a: str, b: str) -> np.ndarray:
+    """Rotation vectors (frames, 3) of body b against body a."""
+    p, q = motion.poses[a][:, 3:], motion.poses[b][:, 3:]
+    w = np.sum(p * q, axis=1)
+    v = p[:, :1] * q[:, 1:] - q[:, :1] * p[:, 1:] - np.cross(p[:, 1:], q[:, 1:])
+    sine = np.linalg.norm(v, axis=1)
+    angle = 2.0 * np.arctan2(sine, np.abs(w))
+    scale = np.where(sine > 1e-9, angle / np.maximum(sine, 1e-9), 2.0)
+    return v * (scale * np.where(w < 0.0, -1.0, 1.0))[:, None]
+
+
+def fibre_stress(chain: Any, k: int, turns: np.ndarray, values: Any) -> np.ndarray:
+    """Von Mises stress of bending and twist at hinge k, from its rotation vectors (frames, 3)."""
+
+    def number(value: Any) -> float:
+        return plain_number(text_of(value), values)
+
+    hinge = chain.hinges[k]
+    given = chain.profile.at(hinge.station)
+    sizes = Sizes(given.form, tuple(number(each) for each in given.sizes), given.j, None)
+    section = moments(sizes)
+    _, iy, iz, j = (number(each) for each in section)
+    y, z = (number(each) for each in half_sizes(sizes))
+    stiffness = [number(each) for each in hinge.stiffness[:3]]
+    mx, my, mz = (np.abs(turns) * stiffness).T
+    bent = np.hypot(my * z / iy, mz * y / iz) if given.form == "tube" else my * z / iy + mz * y / iz
+    return np.sqrt(bent**2 + 3.0 * (mx * max(y, z) / j) ** 2)

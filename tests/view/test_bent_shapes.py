@@ -1,0 +1,81 @@
+"""Scenes of bodies that bend: skins and stresses of reduced bodies, stresses of beams, exaggeration in the page."""
+
+from base64 import b64decode
+
+import numpy as np
+import pytest
+
+from kinetree.models import load
+from kinetree.models.beams.skins import von_mises_of
+from kinetree.models.scene.make_scenes import start_scene
+from kinetree.scripts import cli
+
+WIDTH, HEIGHT, LENGTH = 0.06, 0.1, 1.0
+
+
+def numbers(text: str, kind: str = "<f4") -> np.ndarray:
+    return np.frombuffer(b64decode(text), dtype=kind)
+
+
+@pytest.fixture(scope="module")
+def bar(tmp_path_factory):
+    """A reduced bar of tetrahedra."""
+    skfem = pytest.importorskip("skfem")
+    folder = tmp_path_factory.mktemp("bar")
+    axes = np.linspace(0, LENGTH, 9), np.linspace(-0.03, 0.03, 2), np.linspace(-0.05, 0.05, 3)
+    skfem.MeshTet.init_tensor(*axes).save(str(folder / "bar.msh"))
+    arguments = ["flexible", str(folder / "bar.msh"), "--modes", "0", "--material", "1e9,0,1000"]
+    arguments += ["--interface", "root=x=0", "--interface", "tip=x=1", "--first-order"]
+    assert cli.main([*arguments, "-o", str(folder / "bar.npz")]) == 0
+    return folder / "bar.npz"
+
+
+def held(path, **more) -> dict:
+    return {
+        "format": "kinetree/1",
+        "name": "held",
+        "bodies": {"bar": {"flexible": {"file": str(path)}}},
+        "joints": {"root": {"child": "bar", "type": "rigid"}},
+        "forces": {"end": {"kind": "wrench", "body": "bar.tip", "force": [0, 0, -20.0]}},
+        "gravity": [0, 0, 0],
+    } | more
+
+
+def test_skin_bends_and_has_the_stress_of_a_cantilever(bar):
+    system = load(held(bar)).compile()
+    rest = system.equilibrium()
+    q = np.array([rest.q[system.coordinates.index(f"bar.mode{k}")] for k in range(1, 7)])
+    data = start_scene(system).data()
+    (skin,) = data["skins"]
+    points = numbers(skin["points"]).reshape(-1, 3)
+    shapes = numbers(skin["shapes"]).reshape(6, -1, 3)
+    stresses = numbers(skin["stresses"]).reshape(6, -1, 6)
+    stiffness = 1e9 * WIDTH * HEIGHT**3 / 12
+    moved = np.einsum("k,kni->ni", q, shapes)
+    tip = points[:, 0] > LENGTH - 1e-6
+    assert moved[tip, 2].mean() == pytest.approx(-20.0 / (3 * stiffness), rel=0.03)
+    found = von_mises_of(np.einsum("k,knc->nc", q, stresses))
+    middle = (np.abs(points[:, 0] - 0.5) < 1e-6) & (points[:, 2] > 0.049)
+    assert found[middle].mean() == pytest.approx(20.0 * 0.5 * 0.05 / (stiffness / 1e9), rel=0.05)
+    triangles = numbers(skin["triangles"], "<i4").reshape(-1, 3)
+    corners = points[triangles]
+    volume = np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
+    assert volume == pytest.approx(WIDTH * HEIGHT * LENGTH, rel=1e-5)
+
+
+def test_beam_is_coloured_by_the_stress_of_bending():
+    d = held(None)
+    d["materials"] = {"soft": {"density": 1000.0, "youngs_modulus": 1e9}}
+    section = {"rectangle": [HEIGHT, WIDTH]}
+    d["beams"] = {"bar": {"length": LENGTH, "section": section, "material": "soft"}}
+    del d["bodies"]
+    d["forces"]["end"] |= {"body": "bar", "station": LENGTH}
+    d["run"] = {"stop_time": 3.0, "output_step": 0.5}
+    d["beams"]["bar"]["damping"] = 0.7
+    data = load(d).compile().simulate().animate().data
+    (beam,), clip = data["beams"], data["clips"][0]
+    found = numbers(clip["beam_stresses"][0]).reshape(-1, len(beam["pieces"]))[-1]
+    root = 20.0 * LENGTH * 0.05 / (WIDTH * HEIGHT**3 / 12)
+    assert found[0] == pytest.approx(root, rel=0.1)
+    assert np.all(np.diff(found[1:]) < 0.0)
+    assert clip["stress"] >= found[0] > 0.0
