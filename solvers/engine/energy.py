@@ -3,7 +3,7 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import cross, dot3, get3, get6, get9, mtv, mv, sv
 from kinetree.solvers.engine.derived_constants import run_phase
-from kinetree.solvers.engine.modal_bodies import modal_moment, modal_momentum
+from kinetree.solvers.engine.modal_momenta import modal_moment, modal_momentum
 from kinetree.solvers.kernel import kernel
 
 

@@ -17,9 +17,19 @@ as in `dec_columns`.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.lane_select import every
+from kinetree.solvers.algebra.rotation_vectors import turned
+from kinetree.solvers.algebra.rows_of_numbers import (
+    add_row,
+    add_three,
+    column_of,
+    copy_row,
+    put_column,
+    sum_along,
+    three_along,
+    weighted,
+)
 from kinetree.solvers.algebra.vectors import (
     add3,
-    add9,
     cross,
     dot3,
     get3,
@@ -34,7 +44,6 @@ from kinetree.solvers.algebra.vectors import (
     rotate_symmetric,
     scale,
     skew,
-    skew_mm,
     sv,
 )
 from kinetree.solvers.engine.dec_columns import put_step, rate, yielded
@@ -43,7 +52,6 @@ from kinetree.solvers.kernel import inline, kernel
 from kinetree.solvers.views import face_at, modal_at
 
 ZERO = (0.0, 0.0, 0.0)
-UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @kernel
@@ -77,98 +85,6 @@ def move_frame(model, ws, i):
     for j in range(model.u_at[i], model.u_at[i + 1]):
         put3(ws.col, j * L.COLUMN + L.C_A, ZERO)
         put3(ws.col, j * L.COLUMN + L.C_L, ZERO)
-
-
-@kernel
-def turned(turn, rate):
-    """Rotation exp(θ×) of a rotation vector, T that makes its angular velocity of dθ/dt, and (dT/dt) dθ/dt."""
-    x = dot3(turn, turn)
-    # series of sin φ/φ, (1 - cos φ)/φ², (φ - sin φ)/φ³ and of the slopes of the last two, in x = φ²
-    s = 1.0 - x / 6.0 * (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0)))
-    a = 0.5 * (1.0 - x / 12.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0 * (1.0 - x / 90.0))))
-    b = (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0 * (1.0 - x / 110.0)))) / 6.0
-    da = -(1.0 - x / 15.0 * (1.0 - x * 3.0 / 112.0 * (1.0 - x * 4.0 / 270.0))) / 24.0
-    db = -(1.0 - x / 21.0 * (1.0 - x / 48.0 * (1.0 - x * 4.0 / 330.0))) / 120.0
-    once = skew(turn)
-    twice = skew_mm(turn, once)
-    E = add9(UNIT, add9(scaled9(s, once), scaled9(a, twice)))
-    T = add9(UNIT, add9(scaled9(a, once), scaled9(b, twice)))
-    across = cross(turn, rate)
-    inner = scale(2.0 * dot3(turn, rate), add3(scale(da, across), scale(db, cross(turn, across))))
-    return E, T, add3(inner, scale(b, cross(rate, across)))
-
-
-@kernel
-def add_row(out, to, factor, numbers, row, n):
-    """Add a factor times n numbers from place `row` on to those of `out` from `to` on."""
-    for k in range(n):
-        out[to + k] += factor * numbers[row + k]
-
-
-@kernel
-def copy_row(out, to, one, numbers, row, n):
-    """Write n numbers, times `one` of the numbers of the workspace."""
-    for k in range(n):
-        out[to + k] = one * numbers[row + k]
-
-
-@kernel
-def weighted(out, to, factors, first, rows, numbers, start, n):
-    """Add the sum of rows of n numbers, each times its factor, four at a time: `out` is read and written that often."""
-    a = 0
-    while a + 4 <= rows:
-        one, two = factors[first + a], factors[first + a + 1]
-        three, four = factors[first + a + 2], factors[first + a + 3]
-        r = start + n * a
-        for k in range(n):
-            out[to + k] += (one * numbers[r + k] + two * numbers[r + n + k]) + (
-                three * numbers[r + 2 * n + k] + four * numbers[r + 3 * n + k]
-            )
-        a += 4
-    while a < rows:
-        add_row(out, to, factors[first + a], numbers, start + n * a, n)
-        a += 1
-
-
-@kernel
-def add_three(out, to, factors, numbers, row, stride, n):
-    """Add three rows `stride` apart, each times its factor."""
-    x, y, z = factors
-    for k in range(n):
-        out[to + k] += (
-            x * numbers[row + k] + y * numbers[row + stride + k] + z * numbers[row + 2 * stride + k]
-        )
-
-
-@kernel
-def sum_along(values, at, factors, first, n):
-    """Sum of n products."""
-    total = 0.0 * factors[first]
-    for k in range(n):
-        total += values[at + k] * factors[first + k]
-    return total
-
-
-@kernel
-def three_along(values, at, stride, factors, first, n):
-    """Sums of n products of three rows."""
-    return (
-        sum_along(values, at, factors, first, n),
-        sum_along(values, at + stride, factors, first, n),
-        sum_along(values, at + 2 * stride, factors, first, n),
-    )
-
-
-@kernel
-def column_of(values, at, n):
-    """Three numbers n apart."""
-    return (values[at], values[at + n], values[at + 2 * n])
-
-
-@kernel
-def put_column(values, at, n, x):
-    """Write three numbers n apart."""
-    values[at], values[at + n], values[at + 2 * n] = x
 
 
 @kernel
@@ -249,22 +165,6 @@ def put_face_columns(model, ws, f, n, R, RT):
         put_column(ws.modes, f.work + k, n, a)
         el = mv(R, column_of(ws.modes, f.work + 6 * n + k, n))
         put_column(ws.modes, f.work + 3 * n + k, n, el)
-
-
-@kernel
-def scaled9(s, a):
-    """Return a 3 x 3 matrix times a number."""
-    return (
-        s * a[0],
-        s * a[1],
-        s * a[2],
-        s * a[3],
-        s * a[4],
-        s * a[5],
-        s * a[6],
-        s * a[7],
-        s * a[8],
-    )
 
 
 @kernel
@@ -528,69 +428,3 @@ def along_modes(model, ws, i, f, n, out, at, stride):
         a = column_of(ws.modes, face.work + k, m.count)
         el = column_of(ws.modes, face.work + 3 * m.count + k, m.count)
         out[at + stride * k] += dot3(a, n) + dot3(el, f)
-
-
-@kernel
-def modal_momentum(model, ws, i):
-    """Momentum in ground axes and kinetic energy of a frame with its modes, after `velocities`."""
-    at = i * L.ROW
-    m = modal_at(model.modal, modal_of(model, i))
-    n = m.count
-    N = n + 1
-    R = get9(ws.row, at + L.W_R)
-    om = mtv(R, get3(ws.row, at + L.W_OM))
-    v = mtv(R, get3(ws.row, at + L.W_V))
-    mass = model.modal_data[m.data]
-    to = sweep(model, ws, m)
-    J, _ = tensors(ws, m, to)
-    S = first_moment(model, ws, m, to + 9 * N)
-    Cu = three_along(ws.modes, to + 6 * N + 1, N, ws.u, m.speed, n)
-    Su = three_along(ws.modes, to + 9 * N, n, ws.u, m.speed, n)
-    p = add3(scale(mass, v), cross(om, S))
-    energy = 0.5 * (dot3(v, p) + dot3(v, cross(om, S)) + dot3(om, sv(J, om)))
-    energy += dot3(v, Su) + dot3(om, Cu)
-    own = m.data + 1 + 3 * N + 9 * N * N
-    for k in range(n):
-        u = ws.u[m.speed + k]
-        energy += 0.5 * model.modal_data[own + k] * u * u
-    return mv(R, add3(p, Su)), energy
-
-
-@kernel
-def modal_moment(model, ws, i):
-    """Mass times the centre of mass of a frame from O_E, ground axes."""
-    m = modal_at(model.modal, modal_of(model, i))
-    n = m.count
-    S = first_moment(model, ws, m, sweep(model, ws, m) + 9 * (n + 1))
-    return mv(get9(ws.row, i * L.ROW + L.W_R), S)
-
-
-@kernel
-def keep_modal_momenta(model, ws):
-    """Add m_k q̇_k of all modes to ws.tau, before the speeds of another structure are computed."""
-    for number in range(model.modal.size // L.MODAL):
-        m = modal_at(model.modal, number)
-        own = m.data + 1 + 3 * (m.count + 1) + 9 * (m.count + 1) * (m.count + 1)
-        for k in range(m.count):
-            ws.tau[m.speed + k] += model.modal_data[own + k] * ws.u[m.speed + k]
-
-
-@kernel
-def put_modal_momentum(model, ws, i, v, om):
-    """Store minus the momentum of a frame with velocity v, spin om and modes by `keep_modal_momenta` as bias, of the frame and along its modes."""
-    at = i * L.ROW
-    m = modal_at(model.modal, modal_of(model, i))
-    n = m.count
-    own = m.data + 1 + 3 * (n + 1) + 9 * (n + 1) * (n + 1)
-    H = get9(ws.row, at + L.W_H)
-    N = add3(sv(get6(ws.row, at + L.W_J), om), mv(H, v))
-    F = add3(mtv(H, om), sv(get6(ws.row, at + L.W_M), v))
-    for k in range(n):
-        C = column_of(ws.modes, m.work + k, n)
-        S = column_of(ws.modes, m.work + 3 * n + k, n)
-        u = ws.tau[m.speed + k] / model.modal_data[own + k]
-        N = add3(N, scale(u, C))
-        F = add3(F, scale(u, S))
-        ws.modes[m.work + 6 * n + k] = -dot3(C, om) - dot3(S, v)
-    put3(ws.row, at + L.W_N, scale(-1.0, N))
-    put3(ws.row, at + L.W_F, scale(-1.0, F))

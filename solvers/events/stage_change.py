@@ -34,6 +34,7 @@ from kinetree.solvers.instance.memory import (
     structure,
 )
 from kinetree.solvers.engine.modal_bodies import keep_modal_momenta, put_modal_momentum
+from kinetree.solvers.engine.modal_momenta import keep_modal_momenta, put_modal_momentum
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constraint_projection import project

@@ -5,7 +5,7 @@ from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv,
 from kinetree.solvers.algebra.vectors import get6 as get_symmetric
 from kinetree.solvers.contacts.contact_jacobian import contact_power
 from kinetree.solvers.engine.energy import kinetic, potential, weight
-from kinetree.solvers.engine.modal_bodies import modal_momentum
+from kinetree.solvers.engine.modal_momenta import modal_momentum
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.constraint_force_response import carry
 from kinetree.solvers.loops.constraint_residuals import power_of_couplings

@@ -12,7 +12,7 @@ from kinetree.solvers.algebra.vectors import dot3, get3, put3, sub3
 from kinetree.solvers.engine.derived_constants import run_phase
 from kinetree.solvers.engine.evaluation import place
 from kinetree.solvers.engine.kinematics import velocities
-from kinetree.solvers.engine.modal_bodies import keep_modal_momenta
+from kinetree.solvers.engine.modal_momenta import keep_modal_momenta
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
