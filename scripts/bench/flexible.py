@@ -2,8 +2,10 @@
 
 import json
 import platform
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +13,7 @@ import numpy as np
 import typer
 
 from kinetree.scripts.bench import flexible_cases as cases
+from kinetree.scripts.bench.floating_frame import told
 
 
 class Row(NamedTuple):
@@ -65,12 +68,42 @@ def rows(quick: bool) -> Iterator[Row]:
         yield Row(name, "Bathe, Bolourchi (1979)", reference, float(value), 0.4, seconds / 3)
     if quick:
         return
+    yield from reduced_rows()
     table, seconds = timed(cases.princeton)
     for k, degrees in enumerate(range(0, 91, 15)):
         for axis, references in enumerate((cases.PRINCETON_V, cases.PRINCETON_W)):
             name = f"Princeton beam, load at {degrees} degrees: {'vw'[axis]} of the tip [mm]"
             value = 1e3 * float(np.asarray(table)[k, axis])
             yield Row(name, "Obrezkov et al. (2022)", 1e3 * references[k], value, 0.5, seconds / 14)
+
+
+def reduced_rows() -> Iterator[Row]:
+    """References of a bar of tetrahedra that is reduced to ten modes, with terms of second order."""
+    if find_spec("skfem") is None:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path, seconds = timed(lambda: cases.reduced_bar(Path(folder)))
+        assert isinstance(path, Path)
+        for speed, flap in ((0.0, 3.5160), (2.0, 4.1373), (6.0, 7.3604), (10.0, 11.2031)):
+            value = cases.reduced_frequency(path, speed)
+            name = f"the same of a reduced bar that rotates with {speed:g}"
+            yield Row(name, "five modes, closed form", flap, value, 2e-2, seconds / 4)
+        found, seconds = timed(lambda: cases.spinning_bar(path))
+        assert isinstance(found, dict)
+        source = "Simo, Vu-Quoc (1986)"
+        name = "spin-up of the reduced bar: largest lag of the tip [m]"
+        yield Row(name, source, 0.5738, found["lag"], 2e-3, seconds)
+        name = "spin-up of the reduced bar: steady extension [m]"
+        yield Row(name, source, 5.14e-4, found["stretch"], 1e-5, 0.0)
+
+
+def beside_exudyn() -> Iterator[str]:
+    """Return lines of the comparison with Exudyn's floating frame, where both packages are there."""
+    missing = [name for name in ("exudyn", "skfem") if find_spec(name) is None]
+    if missing:
+        yield f"floating frame beside Exudyn: {', '.join(missing)} not installed"
+    else:
+        yield from told()
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
@@ -85,6 +118,8 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
             f"{row.what:{width}}  {row.reference:11.6g}  {row.found:11.6g}  {row.seconds:5.2f} s"
             f"  {row.source}{mark}"
         )
+    for line in () if quick else beside_exudyn():
+        typer.echo(line)
     good = sum(row.good for row in found)
     typer.echo(f"{good} of {len(found)} within their tolerances")
     if json_path:

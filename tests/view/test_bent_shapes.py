@@ -4,6 +4,7 @@ from base64 import b64decode
 
 import numpy as np
 import pytest
+from browser import browser, needs_browser, opened
 
 from kinetree.models import load
 from kinetree.models.beams.skins import von_mises_of
@@ -79,3 +80,24 @@ def test_beam_is_coloured_by_the_stress_of_bending():
     assert found[0] == pytest.approx(root, rel=0.1)
     assert np.all(np.diff(found[1:]) < 0.0)
     assert clip["stress"] >= found[0] > 0.0
+
+
+@needs_browser
+def test_the_slider_exaggerates_and_stress_colours(bar, tmp_path):
+    d = held(bar, gravity=[0, 0, -9.81], run={"stop_time": 0.2, "output_step": 0.01})
+    path = load(d).compile().simulate().animate().save(tmp_path / "page.html")
+    with browser() as shell, opened(shell, path) as (page, requests, complaints):
+        page.click("#panel-view")
+        page.evaluate("() => kinetree.seek(0.1)")
+        pictures = [page.locator("#scene").screenshot()]
+        assert page.locator("#bending-box").is_visible()
+        assert "MPa" in page.locator("#heat-most").text_content()
+        page.fill("#bending", "2")
+        page.wait_for_timeout(200)
+        pictures.append(page.locator("#scene").screenshot())
+        page.click("#show-stress")
+        page.wait_for_timeout(200)
+        pictures.append(page.locator("#scene").screenshot())
+        assert len(set(pictures)) == 3
+        assert "100" in page.locator("#bending-times").text_content()
+        assert not requests and not complaints

@@ -98,7 +98,11 @@ class Flexible(Part):
     """A body that bends by modes, reduced by `kinetree flexible`."""
 
     file: str = Field(description="File of `kinetree flexible`, beside the description")
-    damping: float = Field(default=0.01, ge=0.0, description="Damping ratio of every mode [1]")
+    damping: float = Field(
+        default=0.01,
+        ge=0.0,
+        description="Damping ratio of every mode; left out: what the file has, else 0.01 [1]",
+    )
 
 
 class Body(Named):
