@@ -242,8 +242,8 @@ def modal_forces(description: Description) -> dict[str, tuple[float, float]]:
     found: dict[str, tuple[float, float]] = {}
     for name, r in description.reduced.items():
         table: Any = description.written.bodies[name].flexible
-        own = r.ratios is not None and "damping" not in table.model_fields_set
+        own = None if "damping" in table.model_fields_set else r.ratios
         for k, (stiff, mass) in enumerate(zip(r.stiffness, r.modal_mass, strict=True), 1):
-            ratio = float(r.ratios[k - 1] if own else table.damping)
+            ratio = float(table.damping if own is None else own[k - 1])
             found[f"{name}.mode{k}"] = (float(stiff), 2.0 * ratio * float(np.sqrt(stiff * mass)))
     return found

@@ -98,7 +98,8 @@ def second_order(
     stiffening: Stiffening,
 ) -> dict[str, np.ndarray]:
     """Sums over the positions of second order, from the stresses under loads on the body held at its root."""
-    moved = sp.csc_array(sp.hstack([T, sp.eye_array(K.shape[0], format="csc")[:, inner]]))
+    whole = sp.csc_array(sp.eye_array(K.shape[0]))
+    moved: Any = sp.csc_array(sp.hstack([T, whole[:, inner]]))
     solve = spl.splu(sp.csc_array(moved.T @ K @ moved))
     count, faces = len(x), T.shape[1] // 6
     loads = np.zeros((12 + 3 * faces, moved.shape[1]))

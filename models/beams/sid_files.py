@@ -127,7 +127,8 @@ def reduced_of(source: StandardInput, faces: Mapping[str, str], root: str) -> di
         [np.abs(shift @ T).max(axis=0) for _, shift, _, _ in moved.values()], axis=0, initial=0.0
     )
     T = T / np.where(reach > 0.0, reach, 1.0)
-    whole = sl.block_diag(1.0, T)
+    whole: np.ndarray = np.eye(n + 1)
+    whole[1:, 1:] = T
     S, P = fields
     masses = np.einsum("ak,ab,bk->k", T, Me, T)
     stiffness = np.einsum("ak,ab,bk->k", T, Ke, T)

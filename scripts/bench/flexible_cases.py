@@ -301,5 +301,7 @@ def spinning_bar(path: Path, stop: float = 18.0, tolerance: float = 1e-7) -> dic
     system = load(on_a_root(path, joints={"root": turn}, outputs=outputs)).compile()
     found = system.simulate(stop_time=stop, output_step=0.02, tolerance=tolerance)
     last = found.time > stop - 2.0
-    along, across = (sum(found[f"{axis}_{k}"] * found[f"tip_{k}"] for k in "xy") for axis in "xy")
+    along, across = (
+        found[f"{axis}_x"] * found["tip_x"] + found[f"{axis}_y"] * found["tip_y"] for axis in "xy"
+    )
     return {"lag": float(-across.min()), "stretch": float(along[last].mean()) - LENGTH}

@@ -9,6 +9,7 @@ import math
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -105,43 +106,40 @@ def theirs(bar: Bar) -> list[Point]:
 
 def finite_elements(bar: Bar) -> Any:
     """Return Exudyn's view of the mesh, with its own modes."""
-    from exudyn.FEM import FEMinterface, HCBstaticModeSelection
+    parts: Any = import_module("exudyn.FEM")
 
-    fem = FEMinterface()
+    fem = parts.FEMinterface()
     fem.nodes = {"Position": bar.mesh.nodes.copy()}
     K, M = bar.matrices
     fem.stiffnessMatrix, fem.massMatrix = K.tocsr(), M.tocsr()
     fem.ComputeHurtyCraigBamptonModes(
         boundaryNodesList=[bar.faces["root"], bar.faces["tip"]],
         nEigenModes=MODES,
-        computationMode=HCBstaticModeSelection.RBE2,
+        computationMode=parts.HCBstaticModeSelection.RBE2,
     )
     return fem
 
 
 def exudyn_run(fem: Any, bar: Bar, step: float) -> tuple[np.ndarray, float]:
     """Return the place of the tip at the end, and the time of the solver."""
-    import exudyn as exu
-    from exudyn.FEM import ObjectFFRFreducedOrderInterface
-    from exudyn.itemInterface import (
-        GenericJoint,
-        MarkerBodyRigid,
-        MarkerSuperElementRigid,
-        ObjectGround,
-        SensorMarker,
-    )
+    exu: Any = import_module("exudyn")  # made by a compiler: nothing is known of its types
+    items: Any = import_module("exudyn.itemInterface")
 
     mbs = exu.SystemContainer().AddSystem()
-    made = ObjectFFRFreducedOrderInterface(fem).AddObjectFFRFreducedOrder(
-        mbs,
-        positionRef=[0, 0, 0],
-        initialVelocity=[0, 0, 0],
-        initialAngularVelocity=[0, 0, 0],
-        gravity=[0, 0, -9.81],
+    made = (
+        import_module("exudyn.FEM")
+        .ObjectFFRFreducedOrderInterface(fem)
+        .AddObjectFFRFreducedOrder(
+            mbs,
+            positionRef=[0, 0, 0],
+            initialVelocity=[0, 0, 0],
+            initialAngularVelocity=[0, 0, 0],
+            gravity=[0, 0, -9.81],
+        )
     )
     markers = {
         name: mbs.AddMarker(
-            MarkerSuperElementRigid(
+            items.MarkerSuperElementRigid(
                 bodyNumber=made["oFFRFreducedOrder"],
                 meshNodeNumbers=nodes,
                 weightingFactors=np.ones(len(nodes)) / len(nodes),
@@ -149,14 +147,14 @@ def exudyn_run(fem: Any, bar: Bar, step: float) -> tuple[np.ndarray, float]:
         )
         for name, nodes in bar.faces.items()
     }
-    ground = mbs.AddObject(ObjectGround())
-    fixed = mbs.AddMarker(MarkerBodyRigid(bodyNumber=ground, localPosition=[0, 0, 0]))
+    ground = mbs.AddObject(items.ObjectGround())
+    fixed = mbs.AddMarker(items.MarkerBodyRigid(bodyNumber=ground, localPosition=[0, 0, 0]))
     free_about_y = [1, 1, 1, 1, 0, 1]
     mbs.AddObject(
-        GenericJoint(markerNumbers=[fixed, markers["root"]], constrainedAxes=free_about_y)
+        items.GenericJoint(markerNumbers=[fixed, markers["root"]], constrainedAxes=free_about_y)
     )
     sensor = mbs.AddSensor(
-        SensorMarker(
+        items.SensorMarker(
             markerNumber=markers["tip"],
             outputVariableType=exu.OutputVariableType.Position,
             storeInternal=True,

@@ -74,15 +74,15 @@ def flexible(
             return told(found, output)
         if Path(source).suffix.lower() in MATRICES:
             K, M, places = matrices_of(source, mass, nodes)
-            mesh = stiffening = None
+            mesh, stiffening = None, None
         else:
             mesh = MeshMatrices(source, material, size)
             (K, M), places = mesh.matrices(), mesh.nodes
             stiffening = None if first_order else mesh.stiffening
         faces = dict(face_of(each, places) for each in interface)
         found = reduce_body(K, M, places, faces, root or next(iter(faces)), modes, stiffening)
-        nodes, shapes = found.pop("nodes"), found.pop("shapes")
-        found |= skin_of(nodes, shapes, None) if mesh is None else mesh.skin(nodes, shapes)
+        x, shapes = found.pop("nodes"), found.pop("shapes")
+        found |= skin_of(x, shapes, None) if mesh is None else mesh.skin(x, shapes)
     except ImportError as error:
         hint = "pip install kinetree[flexible]"
         raise BadInput(f"{source}: {error.name} is not installed: {hint}") from None
@@ -106,7 +106,8 @@ def of_standard_input(source: str, interface: list[str], root: str | None) -> di
     """Return the arrays of a file of standard input data, whose interfaces are NAME=NODE."""
     from kinetree.models.beams.sid_files import read_standard_input, reduced_of
 
-    faces = dict(each.partition("=")[::2] for each in interface)
+    parts = [each.partition("=") for each in interface]
+    faces = {name: node for name, _, node in parts}
     text = Path(source).read_text(encoding="utf-8", errors="replace")
     return reduced_of(read_standard_input(text), faces, root or next(iter(faces)))
 
