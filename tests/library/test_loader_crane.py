@@ -56,6 +56,7 @@ def test_crane_as_fmu(backend: str, tmp_path):
 
     description = describe(segments=1)
     description["run"]["stop_time"] = 0.5
+    description["run"]["prepare"] = [{"name": "at rest"}]
     given = {"integrator": "semi-implicit", "step": 1e-3} if backend == "source" else {}
     report = verify(build_fmu(load(description), tmp_path / "crane.fmu", backend, **given))
     assert report.good, [check for check in report.checks if not check.good]
