@@ -104,7 +104,7 @@ class Linked:
         y, u = self.dense.closed(y, u, held)
         q, speeds = np.zeros(len(self.system.coordinates)), np.zeros(self.system.n)
         q[self.q_at], speeds[self.u_at] = y, u
-        if attitude:
+        if attitude and "back.qw" in self.system.coordinates:
             R, rate = attitude(y), along(attitude, y, u).reshape(3, 3)
             first = self.system.coordinates.index("back.qw")
             x, y3, z, w = Rotation.from_matrix(R).as_quat()
