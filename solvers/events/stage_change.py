@@ -25,6 +25,7 @@ from kinetree.solvers.engine.dec import accelerate, eliminate
 from kinetree.solvers.engine.derived_constants import prepare
 from kinetree.solvers.engine.evaluation import set_registers
 from kinetree.solvers.engine.kinematics import inertia_of, motion, velocities
+from kinetree.solvers.engine.modal_momenta import keep_modal_momenta, put_modal_momentum
 from kinetree.solvers.events.guard_state import mark_contacts_evaluated
 from kinetree.solvers.instance.memory import (
     initialise_workspace,
@@ -33,8 +34,6 @@ from kinetree.solvers.instance.memory import (
     stage_record,
     structure,
 )
-from kinetree.solvers.engine.modal_bodies import keep_modal_momenta, put_modal_momentum
-from kinetree.solvers.engine.modal_momenta import keep_modal_momenta, put_modal_momentum
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.loops.constraint_projection import project

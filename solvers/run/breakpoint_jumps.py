@@ -13,6 +13,7 @@ from kinetree.solvers.contacts.mode_changes import apply_impacts
 from kinetree.solvers.engine.derived_constants import run_phase
 from kinetree.solvers.engine.evaluation import place
 from kinetree.solvers.engine.kinematics import velocities
+from kinetree.solvers.engine.modal_momenta import keep_modal_momenta
 from kinetree.solvers.events.stage_change import put_momentum, solve_momenta
 from kinetree.solvers.instance.balances import energy_of_motion
 from kinetree.solvers.instance.derivatives import get_state, in_momenta, put_state
@@ -97,11 +98,13 @@ def apply_velocity_jump(model, ws, knot):
     save_velocities(model, ws)
     for j in range(ws.u.size):
         ws.tau[j] = ws.rotor[j] * ws.u[j]  # rotors keep their momentum too
+    keep_modal_momenta(model, ws)
+    for j in range(ws.u.size):
         ws.u[j] = 0.0
     if status == 0:
         status = evaluate_motion_at(model, ws, breakpoint_side(knot, 1.0))
     for i in range(1, model.parent.size):
-        put_momentum(ws, i, get3(ws.reaction, 6 * i), get3(ws.reaction, 6 * i + 3))
+        put_momentum(model, ws, i, get3(ws.reaction, 6 * i), get3(ws.reaction, 6 * i + 3))
     if status == 0:
         status = solve_momenta(model, ws)
     if status == 0 and model.l_kind.size > 0:
