@@ -8,7 +8,7 @@ controllers stay closed; sampled ones stand there as they rest (models/controlle
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kinetree.models.system.system import System
 
 STEP = 1e-3  # of the differences of a law, relative
+DRIFT = 1e-9  # part of the fastest pole up to which a pole does not swing
 BEGUN = 1e-6  # part of the time (of 1 s before it) after which a stage counts as begun
 
 
@@ -114,18 +115,30 @@ class StageLoops:
 def stage_loops(system: System, inputs: Mapping[str, float] | None = None) -> list[StageLoops]:
     """Return the loops of the continuous single-command controllers as every stage begins.
 
-    Each is opened in the state of the run there, the others closed; sampled ones are left out.
+    Each is opened in the state of the run there, the others closed; sampled ones are left out. The
+    state is frozen: what drifts without swinging counts as unstable if it grows within its stage,
+    faster than 1/duration.
     """
     from kinetree.models.analysis.moment import instant_of
 
     run = system.simulate(inputs=inputs)
     times = [run.time[0], *(change.time for change in run.stage_changes)]
     found = []
-    for time in times:
+    for time, end in zip(times, [*times[1:], run.time[-1]], strict=True):
         instant = instant_of(system, time + BEGUN * max(1.0, abs(time)), inputs)
-        loops = loops_at(system, instant)
+        loops = [within_stage(each, end - time) for each in loops_at(system, instant)]
         found.append(StageLoops(system.stages[instant.stage].name, float(time), loops))
     return found
+
+
+def within_stage(each: ControlLoop, duration: float) -> ControlLoop:
+    """Return a loop that counts as stable where all that grows drifts too slowly for its stage."""
+    values = np.linalg.eigvals(each.loop.closed())
+    growing = values[values.real > 0.0]
+    drifts = np.abs(growing.imag) <= DRIFT * np.abs(values).max(initial=0.0)
+    slow = drifts & (growing.real * duration < 1.0)
+    stable = each.margins.stable or bool(slow.all())
+    return replace(each, margins=replace(each.margins, stable=stable))
 
 
 def worst_loop(stages: list[StageLoops]) -> tuple[StageLoops, ControlLoop] | None:

@@ -449,6 +449,15 @@ def test_margins_of_the_carrier_by_stage_name_the_worst():
     assert stages[-1].loops[1].margins.gain != pytest.approx(loops[1].margins.gain, rel=1e-3)
 
 
+@pytest.mark.slow
+def test_loops_by_stage_stand_with_compensation_and_fall_with_too_much_gain():
+    """What the compensation lets drift for a moment is no instability; a gain above the margin is one in every stage."""
+    for settings, stable in (({"advance": 1.0, "pace": 1.5}, True), ({"luff_gain": 80.0}, False)):
+        system = load("lib:carrier", drives=1, modules=1, cylinders=1, **settings).compile()
+        for each in stage_loops(system):
+            assert each.loops[1].margins.stable == stable
+
+
 def test_electric_drives_hold_the_carrier_and_compensate():
     """Motors begin at rest under the load, keep margins, follow set values; what they know ahead lessens the deviations."""
     system = load("lib:carrier", drives=3, modules=1).compile()
