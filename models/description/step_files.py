@@ -22,6 +22,7 @@ LARGEST_STEP = 100_000_000  # bytes
 SECONDS = 120  # for one file
 MEMORY = 4 << 30  # bytes, where the system limits them
 MOST_SOLIDS = 500
+MOST_ROUND_FACES = 500  # of one file: holes and pins are found by comparing each with each
 WHOLE_TURN = 0.98 * 2.0 * math.pi  # rad: a cylinder that closes on itself
 SAME = 1e-6  # of the size of a solid: axes nearer than that are one
 
@@ -78,6 +79,13 @@ def _read(path: Path, changed: int) -> StepFile:
     told: dict[str, Any] = json.loads(text)
     if "error" in told:
         raise ValueError(told["error"])
+    faces = sum(len(each["cylinders"]) for each in told["solids"])
+    if faces > MOST_ROUND_FACES:
+        told["left_out"].append(
+            f"holes and pins: {faces} round faces, of which at most {MOST_ROUND_FACES} are compared"
+        )
+        for each in told["solids"]:
+            each["cylinders"] = []
     return StepFile([_solid(each) for each in told["solids"]], told["left_out"])
 
 

@@ -12,7 +12,9 @@ from stub_unit import stub_shell, stub_unit
 
 from kinetree.fmu.archive.build import FmuError, identifier_of, pack_unit
 from kinetree.fmu.archive.licences import licences
+from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import Access, fmi_name, is_structured, variable_table
+from kinetree.models import load
 from kinetree.solvers.library.platforms import PLATFORMS
 
 ARCHIVES = [("native", 2), ("native", 3), ("python", 2)]
@@ -222,3 +224,31 @@ def test_licences_of_sources_and_of_windows():
     assert "mingw-w64" in str(
         licences("native", {PLATFORMS["win64"]: Path("x.dll")})["documentation/licenses/linked.txt"]
     )
+
+
+@pytest.mark.parametrize("tunable", [True, False])
+def test_calculated_parameters_are_as_variable_as_what_they_follow_from(tunable: bool):
+    """Hosts that set `k` between steps read `twice` again only where it is tunable."""
+    parameters = {"k": {"value": 40.0, "tunable": tunable}, "twice": {"value": "2*k"}}
+    unit = fmu_unit(load({"format": "kinetree/1", "name": "p", "parameters": parameters, "states": {"s": {"rate": "-twice*s"}}}))  # fmt: skip
+    (found,) = [v for v in variable_table(unit).variables if v.name == "twice"]
+    expected = "tunable" if tunable else "fixed"
+    assert (found.causality, found.variability) == ("calculatedParameter", expected)
+
+
+def test_rates_of_quaternions_depend_on_turns_and_speeds():
+    """A rate on which nothing depends is a constant for hosts that order equations by these lists."""
+    described = {
+        "format": "kinetree/1",
+        "name": "ball",
+        "bodies": {"a": {"mass": 1.0, "inertia": [0.1, 0.2, 0.3, 0, 0, 0]}},
+        "joints": {"ball": {"child": "a", "type": "spherical"}},
+    }
+    table = variable_table(fmu_unit(load(described)))
+    turns = {f"ball.q{axis}" for axis in "wxyz"}
+    wanted = turns | {f"ball.w{axis}" for axis in "xyz"}
+    rates = dict(zip(table.states, table.derivatives, strict=True))
+    for state, rate in rates.items():
+        if table.variables[state].name in turns:
+            told = table.variables[rate].dependencies
+            assert told is None or {table.variables[vr].name for vr, _ in told} >= wanted

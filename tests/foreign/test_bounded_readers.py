@@ -1,6 +1,8 @@
 """Files of others end in bounded time and memory, in one line: archives, macros, copies, chains, meshes, pipes, tables, damaged files."""
 
+import json
 import os
+import subprocess
 import time
 import zipfile
 from collections.abc import Callable
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
+from kinetree.models.description.step_files import read_step
 from kinetree.models.language.plain_files import apart, fault_of
 from kinetree.models.language.read_files import read_columns
 from kinetree.models.scene.shapes import read_mesh
@@ -202,3 +205,27 @@ def test_a_mesh_without_measure_is_not_read(name: str, tmp_path: Path):
         stream.truncate(3_000_000_000)
     with pytest.raises(ModelError, match="bytes, expected at most|an archive"):
         read_mesh(tmp_path / name, 1.0)
+
+
+@pytest.mark.parametrize(("count", "offers"), [(8, True), (20_000, False)])
+def test_a_sieve_in_step_is_read_without_comparing_its_holes(
+    count: int, offers: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Twenty thousand holes are two hundred million pairs: the part is read, and that they are not compared is said."""
+    holes = [
+        [[0.01 * k, 0, 0], [0, 0, 1], 0.003, 0, 0.01, 6.283185307179586, True] for k in range(count)
+    ]
+    solid = {
+        "name": "sieve", "volume": 1e-3, "com": [0, 0, 0], "inertia": [1e-6, 0, 0, 0, 1e-6, 0, 0, 0, 1e-6],
+        "cylinders": holes, "points": [], "triangles": [],
+    }  # fmt: skip
+    told = json.dumps({"solids": [solid], "left_out": []}).encode()
+    monkeypatch.setattr(
+        "kinetree.models.description.step_files.subprocess.run",
+        lambda *_, **__: subprocess.CompletedProcess([], 0, b"\x1e" + told, b""),
+    )
+    path = tmp_path / f"sieve{count}.step"
+    path.write_text("ISO-10303-21;")
+    file = read_step(path)
+    assert len(file.solids[0].cylinders) == (count if offers else 0)
+    assert bool(file.left_out) != offers

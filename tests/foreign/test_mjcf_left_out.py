@@ -39,6 +39,14 @@ def left_out(tmp_path: Path, more: str, option: str = "") -> str:
             '<tendon><spatial name="t"><site site="tip"/><site site="end"/></spatial></tendon><actuator><motor name="m" tendon="t"/></actuator>',
             "", "actuator 'm', which is of a kind not known here",
         ),
+        (
+            '<actuator><motor name="m" joint="turn" group="3"/></actuator>', '<option actuatorgroupdisable="3"/>',
+            "actuator 'm', which is switched off",
+        ),
+        (
+            '<actuator><motor name="m" joint="turn"/></actuator>', '<option><flag actuation="disable"/></option>',
+            "actuator 'm', which is switched off",
+        ),
     ],
 )  # fmt: skip
 def test_mjcf_disabled_features_are_listed(tmp_path: Path, more: str, option: str, told: str):

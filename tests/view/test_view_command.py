@@ -75,7 +75,8 @@ def test_to_dataframe_has_time_as_index_and_units(tmp_path):
 @pytest.mark.parametrize(
     ("unit", "value", "shown"),
     [("Pa", 2.1e7, (210.0, "bar")), ("m", 0.0123, (12.3, "mm")), ("m", 0.5, (0.5, "m")), ("N", 45123.0, (45.123, "kN")), ("rad", 2e-3, (2.0, "mrad")),
-     ("N", 12.0, (12.0, "N")), ("J", 3.2e6, (3.2, "MJ")), ("kg", 5e6, (5e6, "kg")), ("m", 0.0, (0.0, "m")), ("Pa", 5.0, (5.0, "Pa"))],
+     ("N", 12.0, (12.0, "N")), ("J", 3.2e6, (3.2, "MJ")), ("kg", 5e6, (5e6, "kg")), ("m", 0.0, (0.0, "m")), ("Pa", 5.0, (5.0, "Pa")),
+     ("m3/s", 5e-4, (30.0, "l/min"))],
 )  # fmt: skip
 def test_units_fit_the_size_of_numbers(unit: str, value: float, shown: tuple[float, str]):
     factor, name = fitting(unit, np.array([0.1 * value, -value, np.nan]))
