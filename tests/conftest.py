@@ -4,6 +4,8 @@ import gc
 import os
 import random
 
+from hypothesis import HealthCheck, settings
+
 os.environ.setdefault(
     "OPENBLAS_NUM_THREADS", "1"
 )  # a process for every core: threads that wait for one another would spin most of the time
@@ -32,6 +34,8 @@ def pytest_collection_modifyitems(config, items) -> None:
 def pytest_configure(config) -> None:
     for name, text in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {text}")
+    settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # fmt: skip
+    settings.load_profile("any load")
 
 
 def pytest_collection_finish() -> None:
