@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kinetree.models.language.errors import suggestion
 from kinetree.models.language.parts.predictive_parts import PredictiveController
@@ -115,7 +115,7 @@ def check_signs(checker: Checker, path: Path, table: object, keys: tuple[str, ..
             checker.complain((*path, key), f"{number:g}", "0 or more")
 
 
-def check_order(checker: Checker, path: Path, table: object) -> None:
+def check_order(checker: Checker, path: Path, table: Any) -> None:
     """Report limits that leave nothing between them, where both are numbers."""
     low, high = table.low, table.high
     if isinstance(low, float) and isinstance(high, float) and high <= low:

@@ -140,10 +140,10 @@ def filter_numbers(
         (observer.initial, "initial"),
         (observer.process, "process"),
     ):
-        for each in table:
-            if each not in entries and not (key == "process" and each == "speeds"):
+        for entry in table:
+            if entry not in entries and not (key == "process" and entry == "speeds"):
                 raise ValueError(
-                    f"observers.{name}.{key}.{each}: no coordinate, speed or state; {suggestion(each, entries)}"
+                    f"observers.{name}.{key}.{entry}: no coordinate, speed or state; {suggestion(entry, entries)}"
                 )
     ws, nq, nu = Instance(model).ws, len(model.coordinates), len(model.speeds)
     first = [
@@ -179,8 +179,8 @@ def filter_numbers(
         densities.append(number(reading.bias_walk, 0.0))
         limits += [-NONE, NONE]
     n = len(entries)
-    sizes = state_sizes(model) + [
-        max(abs(a), b) or 1.0 for a, b in zip(starts[n:], deviations[n:], strict=True)
-    ]
+    sizes = state_sizes(model) + [1.0] * (
+        len(starts) - n
+    )  # slopes by registers are taken as they are
     noise = [number(reading.noise, 0.0) for reading in observer.readings]
     return np.array([*sizes, *starts, *deviations, *densities, *noise, *limits])

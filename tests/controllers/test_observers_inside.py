@@ -89,6 +89,26 @@ def test_parameter_and_unknown_force_are_found():
     assert 0.7 < found["watch.nis"][40:].mean() < 1.3
 
 
+def test_estimates_scale_with_the_mechanism():
+    """A cart of a hundred times the mass on a hundred times the spring moves alike, and a hundred times the mass is found."""
+    found = []
+    for scale in (1.0, 100.0):
+        more = {"parameters": {"mass": {"start": 3.5 * scale, "std": scale, "walk": 0.01 * scale}}}
+        table = cart(**more)
+        table["parameters"] = {"mass": {"value": MASS * scale, "tunable": True}}
+        spring = {"coordinate": "x", "stiffness": STIFFNESS * scale, "damping": DAMPING * scale}
+        table["forces"] = {
+            "spring": spring,
+            "pushed": {"coordinate": "x", "value": f"{scale}*push"},
+        }
+        shaker = {**CART["controllers"]["shaker"], "input": f"{2 * scale}*sin(2*t)"}
+        table["controllers"] = {**CART["controllers"], "shaker": shaker}
+        result = run(table, 3.0)
+        found.append(np.array([result["watch.mass"], result["watch.mass.std"]]) / scale)
+        found[-1][0, 0] = 0.0
+    assert found[1] == pytest.approx(found[0], rel=1e-6, abs=1e-9)
+
+
 def test_force_that_the_mechanism_does_not_have_is_estimated_as_none():
     more = {"unknowns": {"gust": {"coordinate": "x", "std": 1.0, "walk": 0.05}}}
     found = run(cart(**more), 10.0)
