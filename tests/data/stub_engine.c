@@ -44,7 +44,7 @@ ENTRY(start) {
     work[V_TIME] = t;
     work[V_STARTED] = 1;
     int32_t status = columns(ints, work);
-    AT(ARMED)[0] = AT(GUARDS)[0] < 0;
+    AT(LOCATOR)[LOCATOR_SIZE + GUARD_ARMED] = AT(GUARDS)[0] < 0;
     return status;
 }
 ENTRY(prepare) { return columns(ints, work); }
@@ -55,7 +55,7 @@ ENTRY(derivatives) {
 }
 ENTRY(event) { /* 3: a step is completed, 5: the host goes on, 6: event mode ends; what is negative then may happen */
     if (option == 3) work[V_NOTED] = t;
-    if (option == 6 || (option == 5 && t > work[V_NOTED])) AT(ARMED)[0] = AT(ARMED)[0] || AT(GUARDS)[0] < 0;
+    if (option == 6 || (option == 5 && t > work[V_NOTED])) AT(LOCATOR)[LOCATOR_SIZE + GUARD_ARMED] = AT(LOCATOR)[LOCATOR_SIZE + GUARD_ARMED] || AT(GUARDS)[0] < 0;
     if (option >= 5 && t != work[V_NOTED]) work[V_NOTED] = INFINITY;
     if (option > 1) return 0;
     if (work[V_STAGE] == 0 && option == 1) {
