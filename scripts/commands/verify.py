@@ -107,9 +107,8 @@ def hosts_on(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     wanted: list[str] = []
     for name in names:
-        found = (
-            [name] if name in PLATFORMS else [p for p in PLATFORMS if FAMILIES.get(name, "-") in p]
-        )
+        family = FAMILIES.get(name)
+        found = [each for each in PLATFORMS if each == name or (family and family in each)]
         if not found:
             raise BadInput(
                 f"--platform: unknown platform '{name}', expected some of "

@@ -13,6 +13,7 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.component.assemble import MANIFEST
 from kinetree.fmu.variables import FmuError
 from kinetree.models import load
+from kinetree.scripts.commands.verify import hosts_on
 from kinetree.scripts.fmi.bare_c_host import HostError
 from kinetree.scripts.fmi.component_host import (
     ComponentInstance,
@@ -21,6 +22,7 @@ from kinetree.scripts.fmi.component_host import (
     component_of,
 )
 from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.solvers.library.platforms import WEBASSEMBLY, this_platform
 
 HERE = this_platform()
@@ -193,6 +195,14 @@ def test_version_and_texts_are_given(archive, instance):
     texts = [v for v in archive.description.modelVariables if v.type == "String"]
     references = [v.valueReference for v in texts]
     assert all(fmu("get-string", references)) if references else fmu("get-string", []) == []
+
+
+def test_platforms_of_verify_are_names_and_families():
+    assert hosts_on("wasm") == ["wasmtime"]
+    assert hosts_on("darwin, win64") == ["wine", "mapped", "apple"]
+    assert hosts_on("") == []
+    with pytest.raises(BadInput, match="'vax'"):
+        hosts_on("wasm,vax")
 
 
 def test_component_is_of_fmi_3_and_native(tmp_path):
