@@ -25,6 +25,19 @@ def check_run(checker: Checker) -> None:
     warn_quaternions(checker)
     warn_tolerance(checker)
     warn_step(checker)
+    warn_iteration(checker)
+
+
+def warn_iteration(checker: Checker) -> None:
+    """Warn about a tolerance of the variable-metric iteration where another method runs."""
+    run = checker.description.run
+    if run.itr_tolerance is not None and not run.method.startswith("ITR"):
+        checker.warn(
+            ("run", "itr_tolerance"),
+            f"a tolerance of ITR, and method '{run.method}'",
+            "method = 'ITR-G' or another ITR",
+            "other methods do not iterate: it takes effect where a run asks for ITR",
+        )
 
 
 def warn_quaternions(checker: Checker) -> None:

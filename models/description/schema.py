@@ -290,6 +290,10 @@ class Run(Part):
     tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(
         default=None, description="A number (relative) or a table"
     )
+    itr_tolerance: Number | None = Field(
+        default=None,
+        description="Relative residual at which a method ITR stops; left out: rounding level",
+    )
     prepare: tuple[Preparation, ...] = Field(
         default=(),
         description="States of rest, each found from the last; the motion begins in the last one",

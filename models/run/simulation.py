@@ -23,11 +23,12 @@ from kinetree.models.run.inputs import Sampled, steps, valued
 from kinetree.models.run.interrupt import interruptible
 from kinetree.models.run.replay import Replay
 from kinetree.models.run.unit import Run, Unit, make_unit
-from kinetree.models.system.forms import HAMILTON
+from kinetree.models.system.forms import HAMILTON, ITERATED
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate.kinds import FIXED, NAMES
 from kinetree.solvers.layout import CURVE, Status
+from kinetree.solvers.model_records import HEAD
 
 ABSOLUTE = 1e-2  # the absolute tolerance that is not given, in units of the relative one
 Inputs = Mapping[str, float | Callable[[float], float] | Law] | Law
@@ -49,6 +50,7 @@ class Options:
     step: float
     largest_step: float
     step_limit: float = STEP_LIMIT
+    itr_tolerance: float = 0.0  # 0: rounding level
 
     @classmethod
     def of(
@@ -63,6 +65,7 @@ class Options:
         step,
         largest_step,
         step_limit=None,
+        itr_tolerance=None,
     ) -> Options:
         """Return the settings of a call, with defaults from the description."""
         run, values = system.description.run, parameter_values(system.description)
@@ -103,6 +106,9 @@ class Options:
             ABSOLUTE * relative,
             "tolerance",
         )
+        itr = number(itr_tolerance, run.itr_tolerance, 0.0, "itr_tolerance")
+        if itr_tolerance is not None or run.itr_tolerance is not None:
+            check_itr_tolerance(itr, form, itr_tolerance is not None)
         limit = number(step_limit, run.step_limit, STEP_LIMIT, "step_limit")
         interval = number(output_step, run.output_step, (end - begin) / ROWS or 1.0, "output_step")
         fixed = number(step, run.step, interval, "step")
@@ -134,6 +140,7 @@ class Options:
             fixed,
             largest_step or 0.0,
             limit,
+            itr if form in ITERATED else 0.0,
         )
 
     def times(self) -> np.ndarray:
@@ -144,6 +151,25 @@ class Options:
             return np.append(times, self.stop_time)
         times[-1] = self.stop_time
         return times
+
+
+def check_itr_tolerance(value: float, form: str, called: bool) -> None:
+    """Refuse a residual that is none, and one that a call gives to another method."""
+    if not 0.0 < value < 1.0:
+        raise ValueError(
+            f"itr_tolerance is {value:g}: expected a relative residual between 0 and 1, "
+            "or nothing for rounding level"
+        )
+    if called and form not in ITERATED:
+        raise ValueError(
+            f"itr_tolerance is for the methods {', '.join(ITERATED)}, this run is by '{form}': "
+            "leave it out, or choose one of them by `method`"
+        )
+
+
+def hold_itr_tolerance(run: Run, value: float) -> None:
+    """Write the residual at which ITR stops, which a change of stage clears until the next row."""
+    HEAD.of(run.work, int(run.unit.header.at_workspace)).itr_tolerance = value
 
 
 def simulate(
@@ -188,6 +214,8 @@ def simulate(
     try:
         with interruptible(run.work):
             for k in range(1, times.size):
+                if options.itr_tolerance:
+                    hold_itr_tolerance(run, options.itr_tolerance)
                 go_to(run, result, moving, float(times[k - 1]), float(times[k]))
                 close_loop(run, feedback, float(times[k]))
                 result.record(run, k)

@@ -10,6 +10,7 @@ from kinetree.solvers.literal.kinds import MASS as MASS
 
 LAGRANGE = {form.name: form.code for form in FORMS if not form.momenta}
 HAMILTON = {form.name: form.code for form in FORMS if form.momenta}
+ITERATED = tuple(form.name for form in LITERAL if form.iterated)  # variable-metric iterations
 NO_GROUPS: frozenset[str] = frozenset()
 GROUPS = {
     form.name: form.needs for form in LITERAL

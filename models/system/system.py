@@ -379,6 +379,7 @@ class System(Analyses, Choice, Closure, Traced):
         start_time: float | None = None,
         largest_step: float | None = None,
         step_limit: float | None = None,
+        itr_tolerance: float | None = None,
         progress: Callable[[float], None] | None = None,
         stream: str | Path | None = None,
         choice: Choose | None = None,
@@ -387,6 +388,7 @@ class System(Analyses, Choice, Closure, Traced):
 
         `inputs` are constants, functions of time or a Signal. Functions of (t, measurements), one for an input or one that
         returns a dictionary of all, are called at every output with what is measured there by name; what they give is held until the next output.
+        `itr_tolerance` is the relative residual at which the methods ITR stop iterating; left out: rounding level.
         `stream` is a Parquet file that takes the rows while the run goes on; memory then stays flat.
         `choice` may replace the engine while the run goes on (`models.specialised.automatic.Choice().consider`).
         """
@@ -404,6 +406,7 @@ class System(Analyses, Choice, Closure, Traced):
             step,
             largest_step,
             step_limit,
+            itr_tolerance,
         )
         path = None if stream is None else Path(stream)
         return simulate(self, options, inputs or {}, progress, stream=path, choice=choice)

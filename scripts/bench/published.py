@@ -113,9 +113,9 @@ def series() -> Iterator[Row]:
 
 def missing() -> Iterator[Row]:
     """Return what is published and cannot be computed, with the reason."""
-    keys = ("source", "table", "quantity", "published")
     for data in published()["missing"]:
-        yield Row(*(data[key] for key in keys), "–", "–", data["remark"])
+        source, table, quantity = data["source"], data["table"], data["quantity"]
+        yield Row(source, table, quantity, data["published"], "–", "–", data["remark"])
 
 
 def times() -> Iterator[Row]:

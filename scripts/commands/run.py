@@ -69,6 +69,12 @@ def run(
             "--step-limit", help="Largest number of integrator steps per output interval."
         ),
     ] = None,
+    itr_tolerance: Annotated[
+        float | None,
+        typer.Option(
+            "--itr-tolerance", help="Relative residual at which the methods ITR stop iterating."
+        ),
+    ] = None,
     settings: Settings = None,
     starts: Starts = None,
     origin: Origin = None,
@@ -137,6 +143,7 @@ def run(
         "tolerance": tolerance,
         "step": step_size,
         "step_limit": step_limit,
+        "itr_tolerance": itr_tolerance,
     }
     writable(output, TABLES, "--output")
     writable(plot, PICTURES, "--plot")

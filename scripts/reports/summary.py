@@ -75,6 +75,19 @@ def extremes(result: Any, name: str) -> dict[str, float | str]:
     }
 
 
+def itr_advice(system: Any, result: Any) -> str:
+    """Return the steps with which a run by ITR surely converges, from its first row."""
+    import numpy as np
+
+    from kinetree.models.analysis.itr_step import itr_step_advice
+
+    q, u = (
+        np.array([float(result[name][0]) for name in names])
+        for names in (system.coordinates, system.speeds)
+    )
+    return str(itr_step_advice(system, float(result.time[0]), q, u))
+
+
 def summary(system: Any, result: Any, written: list[Path], chosen: Sequence[str] = ()) -> None:
     """Print columns at start and end with extremes, events, cost and files."""
     from rich.markup import escape
@@ -115,5 +128,7 @@ def summary(system: Any, result: Any, written: list[Path], chosen: Sequence[str]
         console.print(
             f"{result.statistics['steps']:.0f} steps in {result.statistics['seconds']:.3g} s"
         )
+    if getattr(result.options, "method", "").startswith("ITR"):
+        console.print(itr_advice(system, result))
     for path in written:
         console.print(f"written: {escape(str(path))}")
