@@ -58,7 +58,7 @@ def test_small_motions_have_the_electrical_and_the_mechanical_time_constant():
     linear = load(drum(inductance=L)).compile().linearize()
     roots = np.roots([L * SEEN, R * SEEN, (K * GEAR) ** 2])
     found = linear.eigenvalues[np.abs(linear.eigenvalues) > 1e-6]
-    assert np.sort(found.real) == pytest.approx(np.sort(roots.real), rel=1e-9)
+    assert np.sort(np.real(found)) == pytest.approx(np.sort(np.real(roots)), rel=1e-9)
 
 
 def test_limits_of_current_and_voltage():
