@@ -65,10 +65,10 @@ def meshed_bar(folder: Path) -> Bar:
 
 
 def ours(bar: Bar, folder: Path) -> list[Point]:
-    """Return the runs of this engine, the finest one first, with terms of second order."""
+    """Return the runs of this engine, the finest one first."""
     path = folder / "bar.npz"
     mesh = bar.mesh
-    arrays = reduce_body(*bar.matrices, mesh.nodes, bar.faces, "root", MODES, mesh.stiffening)
+    arrays = reduce_body(*bar.matrices, mesh.nodes, bar.faces, "root", MODES)
     save_reduced(path, arrays)
     description = {
         "format": "kinetree/1",

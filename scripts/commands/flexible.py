@@ -53,9 +53,9 @@ def flexible(
     size: Annotated[
         float | None, typer.Option("--size", help="Of STEP: largest size of elements [m].")
     ] = None,
-    first_order: Annotated[
+    second_order: Annotated[
         bool,
-        typer.Option("--first-order", help="Of a mesh: without stiffening by loads and rotation."),
+        typer.Option("--second-order", help="Of a mesh: with stiffening by loads and rotation."),
     ] = False,
 ) -> None:
     """Reduce a finite-element body to modes: Craig and Bampton's, for `flexible = { file = ... }`."""
@@ -78,7 +78,7 @@ def flexible(
         else:
             mesh = MeshMatrices(source, material, size)
             (K, M), places = mesh.matrices(), mesh.nodes
-            stiffening = None if first_order else mesh.stiffening
+            stiffening = mesh.stiffening if second_order else None
         faces = dict(face_of(each, places) for each in interface)
         found = reduce_body(K, M, places, faces, root or next(iter(faces)), modes, stiffening)
         x, shapes = found.pop("nodes"), found.pop("shapes")
