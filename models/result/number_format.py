@@ -97,5 +97,5 @@ def listed(names: Sequence[str], most: int = 4) -> str:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return 1 body, 2 bodies."""
+    """Return a number with its noun in singular or plural, such as `2 bodies`."""
     return f"{number} {one if number == 1 else many or one + 's'}"

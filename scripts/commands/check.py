@@ -6,6 +6,7 @@ from typing import Any
 import typer
 from typer.exceptions import Exit
 
+from kinetree.models.result.number_format import counted
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Settings, Source, numbers
 from kinetree.scripts.terminal.json_output import Json, show_json
@@ -56,11 +57,6 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
     for each in told["in_fmus"]:
         typer.echo(f"in FMUs: {each}")
     return None
-
-
-def counted(number: int, one: str, many: str) -> str:
-    """Return a number with its noun in singular or plural, such as `2 bodies`."""
-    return f"{number} {one if number == 1 else many}"
 
 
 def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:

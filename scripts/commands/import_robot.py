@@ -8,6 +8,7 @@ import typer
 from typer.exceptions import Exit
 
 from kinetree.models.result.atomic_file import write_text
+from kinetree.models.result.number_format import counted
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import one_of, writable
 from kinetree.scripts.terminal.error_messages import BadInput
@@ -161,7 +162,7 @@ def show(told: dict[str, Any], json: bool) -> None:
     if json:
         show_json(told)
         return
-    counts = f"{told['bodies']} bodies, {told['joints']} joints"
+    counts = f"{counted(told['bodies'], 'body', 'bodies')}, {counted(told['joints'], 'joint')}"
     if "bad" in told:
         bad = [f"BAD {each['what']}: {each['result']}" for each in told["bad"]]
         state = f"{len(bad)} of {told['checks']} checks failed" if bad else "verified"

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kinetree.models.result.number_format import counted
 from kinetree.scripts.reports.html import heading, paragraph, table, write_report
 
 if TYPE_CHECKING:
@@ -57,7 +58,13 @@ def write_import_report(path: Path, source: str, system: System, told: Sequence[
     joints = [["joint", "from", "to", "type"]]
     for name, joint in d.joints.items():
         joints.append([name, joint.parent, joint.child, joint.type or "transforms"])
-    counts = f"{len(d.bodies)} bodies, {len(d.joints)} joints, {system.freedoms} degrees of freedom"
+    counts = ", ".join(
+        (
+            counted(len(d.bodies), "body", "bodies"),
+            counted(len(d.joints), "joint"),
+            counted(system.freedoms, "degree of freedom", "degrees of freedom"),
+        )
+    )
     tree = "\n".join(tree_lines(system))
     parts = [
         paragraph(f"Read from {source}: {counts}."),
