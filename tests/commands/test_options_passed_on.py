@@ -326,7 +326,7 @@ def test_a_robot_is_read_checked_and_written(
     )
     assert (
         capsys.readouterr().out
-        == "r.toml written: 1 bodies, 1 joints. Next: kinetree check r.toml\nleft out: a colour\n"
+        == "r.toml written: 1 body, 1 joint. Next: kinetree check r.toml\nleft out: a colour\n"
     )
     assert (
         cli.main(["import", "r.urdf"]) == 2
