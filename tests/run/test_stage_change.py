@@ -180,8 +180,8 @@ def test_a_change_of_structure(monkeypatch, jump, loops, contacts, fails):
     made = Changing(monkeypatch, transition=U.TRANSITION.filled(jump=jump))
     made.model.l_kind, made.model.c_law = np.zeros(loops), np.zeros(contacts)
     made.W.stage, made.W.started = 1.0, 1.0
-    names = "save_states keep_bodies keep_registers lay_out restore_registers prepare load_states place_freed balance_momenta "
-    names += "project survey_ranks touch judge"
+    names = "save_states save_bodies save_registers initialise_workspace restore_registers prepare load_states place_released_bodies balance_momenta "
+    names += "project survey_ranks initialise_contacts mark_contacts_evaluated"
     calls = Noted(
         monkeypatch, M, *names.split(), structure=lambda *_: (made.model, made.ws), fails=fails
     )
@@ -240,7 +240,7 @@ def test_an_evaluation_for_a_host(monkeypatch, loops, fails):
     unit = Unit(monkeypatch)
     unit.model.l_kind = np.zeros(loops)
     unit.W.energy_start, unit.W.work = 1.0, 0.25
-    order = "probe load accelerations_of reactions velocities finish tell weigh write_guards"
+    order = "probe_actuators load accelerations_of reactions velocities finish tell compute_effective_masses write_indicators"
     calls = Noted(
         monkeypatch, Q, *order.split(), "position_residual", "coordinate_rates", "publish", fails=fails,
         kinetic=3.0, potential=4.0, energy_of_motion=9.0, opening=0.5, find_cause=lambda model, ws, status: status + 1,
