@@ -169,7 +169,7 @@ void kinetree_block_guards(void *object, POSITION, double *z, size_t nz) {
 static int event_is_due(const Block *b) {
     const double *guard = b->in->work + b->in->model.ints[U_AT_GUARDS];
     for (int64_t k = 0; k < b->in->model.header[P_GUARDS]; k++)
-        if (armed[k] == 0 && guard[k] < -CLEARLY) return 0; /* the tool has come to arm it */
+        if (guard_state(b->in, k)[GUARD_ARMED] == 0 && guard[k] < -CLEARLY) return 0; /* the tool has come to arm it */
     return 1;
 }
 
