@@ -320,8 +320,9 @@ def ours(drawing: Drawing) -> System:
     ).compile()
 
 
-def unit(axis: np.ndarray) -> np.ndarray:
-    """Return an axis with length 1."""
+def unit(axis: np.ndarray | None) -> np.ndarray:
+    """Return the axis of a revolute or prismatic joint with length 1."""
+    assert axis is not None, "joints of these kinds have an axis"
     return axis / np.linalg.norm(axis)
 
 
