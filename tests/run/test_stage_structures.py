@@ -171,11 +171,18 @@ def test_ground_supports_are_classified():
     joints: Any = {"1": joint("a", "ground"), "2": joint("b", "a"), "3": joint("c", "d")}
     assert grounded(joints) == {"ground", "a", "b"} and grounded({}) == {"ground"}
 
-    def force(bodies: tuple[str, ...] = (), coordinates: tuple[str, ...] = (), **more: Any) -> Any:
-        return SimpleNamespace(
+    class Law(SimpleNamespace):
+        model_fields = ()
+
+    class Line(Law):
+        model_fields = ("between",)
+
+    def force(
+        bodies: tuple[str, ...] = (), coordinates: tuple[str, ...] = (), kind: Any = Law
+    ) -> Any:
+        return kind(
             bodies=lambda: [("", each) for each in bodies],
             coordinates=lambda: [("", each) for each in coordinates],
-            **more,
         )
 
     there, lost = {"ground", "a"}, {"xb"}
@@ -202,7 +209,7 @@ def test_ground_supports_are_classified():
         False,
         True,
     ]
-    assert not acts_on_all_of(force((), ("x",), between=1), {"x"})
+    assert not acts_on_all_of(force((), ("x",), Line), {"x"})
 
     def output(**given: Any) -> Any:
         blank = dict.fromkeys(("body", "reference", "between", "bodies", "joint", "force"))
