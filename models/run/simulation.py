@@ -90,10 +90,6 @@ class Options:
         form = run.method if method == "auto" else method
         if chosen not in NAMES:
             raise ValueError(f"unknown integrator '{chosen}', expected one of {', '.join(NAMES)}")
-        if chosen == "stormer" and len(system.coordinates) != system.n:
-            raise ValueError(
-                "stormer needs coordinates whose derivatives are the speeds, which quaternion joints do not have: use adams"
-            )
         if chosen == "stormer" and form in HAMILTON:
             raise ValueError(
                 f"stormer integrates q'' = f, a run in momenta by '{form}' has none: use adams"

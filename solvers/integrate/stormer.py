@@ -1,8 +1,9 @@
 """Stormer's method of order 6 with fixed step for q'' = f(t, q, q') [Sh24]: one evaluation per step, two with the corrector.
 
 Summed form on S1 = sum f, S2 = sum S1: q_{n+1} = h^2 (S2_n + sum b_j f_{n-j}), u_{n+1} = h (S1_n + sum a_j f_{n-j}), j = 0..4; first-order
-states go with the Adams formula of u. Rounding does not accumulate as in the unsummed form. y = (q, u, x), q' = u. The first step spans 4 h
-and is made by extrapolation. Coefficients: P. Henrici, Discrete Variable Methods in Ordinary Differential Equations, 1962, chapters 5 and 6.
+states go with the Adams formula of u, of the same order. So do coordinates whose rates are no speeds, as those of quaternions, which then have
+q' = q o (0, u)/2 at every step. Rounding does not accumulate as in the unsummed form. y = (q, u, x). The first step spans 4 h and is made by
+extrapolation. Coefficients: P. Henrici, Discrete Variable Methods in Ordinary Differential Equations, 1962, chapters 5 and 6.
 """
 
 import math
@@ -33,19 +34,26 @@ SUMMED = CT.OWN  # 1: history and sums are valid, the last step was one of the f
 KNOWN = CT.OWN + 1  # values in the history, at distances of H_GIVEN
 SUMS = GBS_END  # S2 in the places of q, S1 in those of u and x
 HISTORY = SUMS + 1  # f_n .. f_{n-4}
+SPEEDS = (
+    HISTORY + PAST
+)  # place in y of the speed that is the rate of a state; 0: none, an Adams formula
 
 
 @kernel
 def stormer_size(n):
     """Return the length of `mem`."""
-    return CT.HEADER + (HISTORY + PAST) * n
+    return CT.HEADER + (SPEEDS + 1) * n
 
 
 @kernel
 def stormer_start(mem, rhs, context, t, y):
-    """Return begin at (t, y) with step H_GIVEN; NQ and NU are set before and equal."""
-    if mem[CT.NQ] != mem[CT.NU]:
+    """Begin at (t, y) with step H_GIVEN; NQ and NU are set before, and SPEEDS where they differ."""
+    nq, nu, speeds = int(mem[CT.NQ]), int(mem[CT.NU]), CT.block(mem, SPEEDS)
+    if nu < 0 or nq < nu:
         return CT.INCONSISTENT
+    if nq == nu:
+        for i in range(len(y)):
+            speeds[i] = nq + i if i < nq else 0.0
     CT.begin(mem, t, y)
     mem[CT.ORDER] = 6.0
     return stormer_restart(mem, rhs, context)
@@ -85,11 +93,14 @@ def weighted_past(mem, weights, i):
 @kernel
 def begin_sums(mem):
     """Find the sums at t_n that reproduce q_n and u_n by the implicit formulas."""
-    nq, h, y, sums = int(mem[CT.NQ]), mem[CT.H_GIVEN], CT.block(mem, CT.Y_NEW), CT.block(mem, SUMS)
-    for i in range(nq, len(y)):
-        sums[i] = y[i] / h - weighted_past(mem, ADAMS_MOULTON, i)
-    for i in range(nq):
-        sums[i] = y[i] / (h * h) - weighted_past(mem, COWELL, nq + i) + sums[nq + i]
+    h, y, sums = mem[CT.H_GIVEN], CT.block(mem, CT.Y_NEW), CT.block(mem, SUMS)
+    speeds = CT.block(mem, SPEEDS)
+    for i in range(len(y) - 1, -1, -1):  # speeds stand behind coordinates: theirs are found first
+        k = int(speeds[i])
+        if k == 0:
+            sums[i] = y[i] / h - weighted_past(mem, ADAMS_MOULTON, i)
+        else:
+            sums[i] = y[i] / (h * h) - weighted_past(mem, COWELL, k) + sums[k]
 
 
 @kernel
@@ -103,42 +114,46 @@ def shift_history(mem, f):
 @kernel
 def add_to_sums(mem, f):
     """Advance the sums by the newest f."""
-    nq, sums = int(mem[CT.NQ]), CT.block(mem, SUMS)
-    for i in range(nq, len(f)):
-        sums[i] += f[i]
-    for i in range(nq):
-        sums[i] += sums[nq + i]
+    sums, speeds = CT.block(mem, SUMS), CT.block(mem, SPEEDS)
+    for i in range(len(f) - 1, -1, -1):
+        k = int(speeds[i])
+        sums[i] += f[i] if k == 0 else sums[k]
 
 
 @kernel
 def replace_newest(mem, f):
     """Exchange the newest f in history and sums."""
-    nq, sums, newest = int(mem[CT.NQ]), CT.block(mem, SUMS), CT.block(mem, HISTORY)
-    for i in range(nq, len(f)):
-        sums[i] += f[i] - newest[i]
-    for i in range(nq):
-        sums[i] += f[nq + i] - newest[nq + i]
+    sums, newest, speeds = CT.block(mem, SUMS), CT.block(mem, HISTORY), CT.block(mem, SPEEDS)
+    for i in range(len(f)):
+        k = int(speeds[i])
+        if k == 0:
+            k = i
+        sums[i] += f[k] - newest[k]
     CT.copy(newest, f)
 
 
 @kernel
 def explicit_formula(mem, y):
     """Compute the state at t_{n+1} from the history at t_n."""
-    nq, h, sums = int(mem[CT.NQ]), mem[CT.H_GIVEN], CT.block(mem, SUMS)
-    for i in range(nq, len(y)):
-        y[i] = h * (sums[i] + weighted_past(mem, ADAMS_BASHFORTH, i))
-    for i in range(nq):
-        y[i] = h * h * (sums[i] + weighted_past(mem, STORMER, nq + i))
+    h, sums, speeds = mem[CT.H_GIVEN], CT.block(mem, SUMS), CT.block(mem, SPEEDS)
+    for i in range(len(y)):
+        k = int(speeds[i])
+        if k == 0:
+            y[i] = h * (sums[i] + weighted_past(mem, ADAMS_BASHFORTH, i))
+        else:
+            y[i] = h * h * (sums[i] + weighted_past(mem, STORMER, k))
 
 
 @kernel
 def implicit_formula(mem, y):
     """Compute the state at t_n from sums and history including f_n."""
-    nq, h, sums = int(mem[CT.NQ]), mem[CT.H_GIVEN], CT.block(mem, SUMS)
-    for i in range(nq, len(y)):
-        y[i] = h * (sums[i] + weighted_past(mem, ADAMS_MOULTON, i))
-    for i in range(nq):
-        y[i] = h * h * (sums[i] - sums[nq + i] + weighted_past(mem, COWELL, nq + i))
+    h, sums, speeds = mem[CT.H_GIVEN], CT.block(mem, SUMS), CT.block(mem, SPEEDS)
+    for i in range(len(y)):
+        k = int(speeds[i])
+        if k == 0:
+            y[i] = h * (sums[i] + weighted_past(mem, ADAMS_MOULTON, i))
+        else:
+            y[i] = h * h * (sums[i] - sums[k] + weighted_past(mem, COWELL, k))
 
 
 @kernel

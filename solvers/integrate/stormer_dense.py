@@ -1,13 +1,14 @@
 """Dense output of Stormer's method: the polynomial through the last five values of f, integrated once for u and x and twice for q.
 
-Made continuous with its derivative at the old end of the step; error h^6 as the method's own.
+Quaternions are integrated once, as u. Made continuous with its derivative at the old end of the step; error h^6 as the method's own.
 """
 
-from kinetree.solvers.integrate.controller import H_GIVEN, NQ, T_NEW, Y_NEW, Y_OLD, H, block, copy
+from kinetree.solvers.integrate.controller import H_GIVEN, T_NEW, Y_NEW, Y_OLD, H, block, copy
 from kinetree.solvers.integrate.dense_output import hermite
 from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.integrate.stormer import (
     HISTORY,
+    SPEEDS,
     SUMMED,
     stormer_changed,
     stormer_restart,
@@ -58,7 +59,7 @@ def to_ordinates(d):
 @kernel
 def add_polynomial(out, mem, s, factor):
     """Add factor times the state at t_n + s h."""
-    nq, h, y = int(mem[NQ]), mem[H_GIVEN], block(mem, Y_NEW)
+    h, y, speeds = mem[H_GIVEN], block(mem, Y_NEW), block(mem, SPEEDS)
     a, b = to_ordinates(differences_once(s)), to_ordinates(differences_twice(s))
     f0, f1, f2, f3, f4 = (
         block(mem, HISTORY),
@@ -67,17 +68,14 @@ def add_polynomial(out, mem, s, factor):
         block(mem, HISTORY + 3),
         block(mem, HISTORY + 4),
     )
-    for i in range(nq, len(y)):
-        out[i] += factor * (
-            y[i] + h * (a[0] * f0[i] + a[1] * f1[i] + a[2] * f2[i] + a[3] * f3[i] + a[4] * f4[i])
-        )
-    for i in range(nq):
-        k = nq + i
-        out[i] += factor * (
-            y[i]
-            + s * h * y[k]
-            + h * h * (b[0] * f0[k] + b[1] * f1[k] + b[2] * f2[k] + b[3] * f3[k] + b[4] * f4[k])
-        )
+    for i in range(len(y)):
+        k = int(speeds[i])
+        if k == 0:
+            rates = a[0] * f0[i] + a[1] * f1[i] + a[2] * f2[i] + a[3] * f3[i] + a[4] * f4[i]
+            out[i] += factor * (y[i] + h * rates)
+        else:
+            rates = b[0] * f0[k] + b[1] * f1[k] + b[2] * f2[k] + b[3] * f3[k] + b[4] * f4[k]
+            out[i] += factor * (y[i] + s * h * y[k] + h * h * rates)
 
 
 @kernel

@@ -10,10 +10,12 @@ from kinetree.solvers.instance.integrators import KIND, is_fixed, start
 from kinetree.solvers.instance.time_breakpoints import read_after_breakpoint
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.integrate.kinds import AUTO, CODES, INTERRUPTED, SMOOTH, STIFF
+from kinetree.solvers.integrate.stormer import SPEEDS
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.input_changes import apply_input_jump, store_inputs
 
 ADAMS, RK45, RADAU = CODES[SMOOTH], CODES[INTERRUPTED], CODES[STIFF]
+STORMER = CODES["stormer"]
 
 
 @kernel
@@ -65,6 +67,13 @@ def set_integrator(I, W, model, ws, mem, kind):
     )  # momenta are not the rates of the coordinates
     mem[C.REFRESH] = W.refresh
     mem[KIND] = kind
+    if kind == STORMER:  # coordinates of balls and free joints are no integrals of speeds
+        speeds = C.block(mem, SPEEDS)
+        for i in range(speeds.size):
+            speeds[i] = 0.0
+        for j in range(ws.u.size):
+            if model.u_q[j] >= 0:
+                speeds[model.u_q[j]] = ws.q.size + j
     ws.head.on_constraints = 0.0  # until a step of radau ends far from the loop constraints
     W.kind = kind
     return status

@@ -162,7 +162,9 @@ def test_stormer_starts_anew_after_a_failure():
         and mem[S.SUMMED] == 0.0
     )
     assert (
-        S.stormer_start(memory(S.stormer_size(2), 2, NQ=1.0, NU=0.0), rates, None, 0.0, np.zeros(2))
+        S.stormer_start(
+            memory(S.stormer_size(2), 2, NQ=1.0, NU=-1.0), rates, None, 0.0, np.zeros(2)
+        )
         == Status.INCONSISTENT
     )
 

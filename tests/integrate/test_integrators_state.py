@@ -196,9 +196,10 @@ def test_tolerances_below_rounding_are_raised():
     assert mem[controller.RTOL] == controller.MIN_RTOL
 
 
-def test_stormer_refuses_coordinates_that_are_not_integrals_of_speeds():
+@pytest.mark.parametrize("coordinates, speeds", [(2.0, 3.0), (2.0, -1.0)])
+def test_stormer_refuses_momenta_and_speeds_without_coordinates(coordinates, speeds):
     mem = memory("stormer", ORBIT, h=0.1)
-    mem[controller.NQ] = 3.0
+    mem[controller.NQ], mem[controller.NU] = coordinates, speeds
     assert (
         METHODS["stormer"].start(mem, problem, ORBIT.context, 0.0, np.array(ORBIT.start))
         == Status.INCONSISTENT
