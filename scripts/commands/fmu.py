@@ -130,8 +130,9 @@ def fmu(
         plain_names,
         specialised,
     )
+    component = backend == "native" and version[0] == "3"
     if json:
-        there, absent = platforms_in(path)
+        there, absent = platforms_in(path, component)
         told = {
             "file": path,
             "backend": backend,
@@ -144,7 +145,7 @@ def fmu(
     if quiet:
         return None
     typer.echo(
-        carried(path)
+        carried(path, component)
         if backend != "source"
         else f"C99 sources, {build_note(mechanism, integrator)}"
     )
@@ -162,11 +163,14 @@ def build_note(mechanism, integrator: str) -> str:
     return f"steps by {fixed_integrator(mechanism) if integrator == 'auto' else integrator}"
 
 
-def platforms_in(path: Path) -> tuple[list[str], list[str]]:
-    """Return the platforms for which an archive has binaries, and those that it lacks."""
+def platforms_in(path: Path, component: bool) -> tuple[list[str], list[str]]:
+    """Return the platforms for which an archive has binaries, and those that it could have besides.
+
+    `component`: whether an archive of this kind can carry the component of WebAssembly.
+    """
     from zipfile import ZipFile
 
-    from kinetree.solvers.library.platforms import PLATFORMS
+    from kinetree.solvers.library.platforms import NATIVE, PLATFORMS
 
     with ZipFile(path) as archive:
         folders = {
@@ -175,13 +179,14 @@ def platforms_in(path: Path) -> tuple[list[str], list[str]]:
             if name.startswith("binaries/") and name.count("/") == 2
         }
     there = [name for name, each in PLATFORMS.items() if {name, each.tuple} & folders]
-    absent = [name for name in PLATFORMS if name not in there]
+    possible = PLATFORMS if component else NATIVE
+    absent = [name for name in possible if name not in there]
     return there, absent
 
 
-def carried(path: Path) -> str:
+def carried(path: Path, component: bool) -> str:
     """Return a line with the platforms of an archive's binaries and how to add the others."""
-    there, absent = platforms_in(path)
+    there, absent = platforms_in(path, component)
     more = (
         f"; without {', '.join(absent)} (--platforms all adds them; the first time takes minutes)"
         if absent

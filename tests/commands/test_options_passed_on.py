@@ -215,7 +215,7 @@ def test_fmu_options_reach_builder(
     monkeypatch.setattr(build, "build_fmu", pack)
     monkeypatch.setattr(build, "fixed_integrator", lambda mechanism: "its own")
     monkeypatch.setattr(structural_parameters, "kept_by_fmus", lambda description: ["a stays"])
-    monkeypatch.setattr(fmu, "platforms_in", lambda path: (["linux64"], []))
+    monkeypatch.setattr(fmu, "platforms_in", lambda path, component: (["linux64"], []))
     monkeypatch.setattr(fmu, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
     line = [
         "fmu",

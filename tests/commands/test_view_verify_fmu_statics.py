@@ -221,7 +221,7 @@ def test_verify_prints_all_checks(
 
 
 def test_archive_platforms_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture):
-    """Folders of both versions of the standard; files beside them are none."""
+    """Folders of both versions of the standard; files beside them are none; only what the archive could carry is absent."""
     import zipfile
 
     path = tmp_path / "a.fmu"
@@ -234,11 +234,14 @@ def test_archive_platforms_are_listed(tmp_path: Path, capsys: pytest.CaptureFixt
             "sources/linux64/a.c",
         ):
             archive.writestr(name, "")
-    there, absent = fmu.platforms_in(path)
-    assert there == ["linux64", "win64"]
-    assert absent == ["aarch64-linux", "darwin64", "aarch64-darwin"]
-    told = fmu.carried(path)
-    assert all(name in told for name in (*there, *absent)) and "--platforms all" in told
+    component = "wasm32-wasip2"
+    for possible in (False, True):
+        there, absent = fmu.platforms_in(path, possible)
+        assert there == ["linux64", "win64"]
+        assert absent == ["aarch64-linux", "darwin64", "aarch64-darwin", *[component] * possible]
+        told = fmu.carried(path, possible)
+        assert all(name in told for name in (*there, *absent)) and "--platforms all" in told
+        assert (component in told) == possible
 
 
 SPRING = """
