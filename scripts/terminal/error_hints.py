@@ -33,6 +33,7 @@ ADVICE = {
     "jumps back and forth": "a law switches with the state and holds it there: kind = 'friction', or a hysteresis for a relay",
     "the bodies overlap": "start values, or what an event sets, put one body into another: move one of them apart",
     "drive the bodies into each other": "a given motion leaves no way out: end it there, or take a force element of kind contact",
+    "finds no finite": "a plan or an estimate grows without bound: shorter `step` or `horizon`, more `parts`, finite weights and limits",
     "an event cannot set": "constraints, or what else is set, already decide that value: set another coordinate of the loop",
     "drives a rotor": "LGR has no place for rotor_inertia: take DEC, ABM or CBM",
     "no such file": "paths stand relative to where the command runs; those inside of a description relative to its file",
