@@ -182,6 +182,7 @@ def test_results_convert_to_plain_data():
         "modes": [SimpleNamespace(to_dict=lambda: {"frequency": 1.0})], "zero_array": np.array([1.0 - 2j]), "said": ["a"], "sweep": None,
         "margin_objects": {("u", "y"): margins}, "cycles": [("loop", [SimpleNamespace(amplitude=0.5)])],
         "loops": [SimpleNamespace(name="pid", period=0.1, delay=0.2, margins=margins)],
+        "stages": [SimpleNamespace(stage="lift", time=1.5, loops=[SimpleNamespace(name="pd", margins=margins)])],
     }  # fmt: skip
     found = linearize.told(Motion(), ["u"], ["y", "z"], facts, "rest")  # type: ignore[arg-type]
     matrices = {key: [[1.0, 2.0]] for key in "ABCD"}
@@ -190,6 +191,7 @@ def test_results_convert_to_plain_data():
         "modes": [{"frequency": 1.0}], "zeros": [[1.0, -2.0]], "said": ["a"], "margins": [{"input": "u", "output": "y", "gain": 2.0}],
         "limit_cycles": [{"loop": "loop", "cycles": [{"amplitude": 0.5}]}], "sweep": None,
         "controllers": [{"name": "pid", "period": 0.1, "delay": 0.2, "gain": 2.0}],
+        "stages": [{"stage": "lift", "time": 1.5, "name": "pd", "gain": 2.0}],
     }  # fmt: skip
 
 
@@ -226,7 +228,9 @@ def linear(monkeypatch: pytest.MonkeyPatch) -> Asked:
         outputs=[SimpleNamespace(name="y", unit="m"), SimpleNamespace(name="z", unit="N")],
         registers={"q": 1},
     )
-    system = SimpleNamespace(name="arm", compiled=compiled, description=None, coordinates=())
+    system = SimpleNamespace(
+        name="arm", compiled=compiled, description=None, coordinates=(), stages=()
+    )
     monkeypatch.setattr(
         models, "load", lambda source, **settings: SimpleNamespace(compile=lambda: system)
     )
