@@ -204,6 +204,7 @@ def test_run_prints_requested_tables_and_balances(monkeypatch: pytest.MonkeyPatc
         "--columns all",
         "--columns x,y",
         "--specialised",
+        "--generic",
         "--tables t.csv",
         "--stream -o r.parquet",
     ],
@@ -211,7 +212,10 @@ def test_run_prints_requested_tables_and_balances(monkeypatch: pytest.MonkeyPatc
 def test_run_options_reach_simulation(
     words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
-    """Options reach the simulation by their names, those that are not given stay away; 130 where it was interrupted; warnings in any case."""
+    """Options reach the simulation by their names, those that are not given stay away; 130 where it was interrupted; warnings in any case.
+
+    Where neither straight-line code nor the engine is asked for, the run has the choice.
+    """
     monkeypatch.chdir(tmp_path)
     asked: list[Any] = []
     result = Result()
@@ -268,6 +272,7 @@ def test_run_options_reach_simulation(
         "inputs": {"u": 1.0},
     }  # fmt: skip
     given |= {"stream": Path("r.parquet")} if "--stream" in words else {}
+    assert callable(asked[-1].pop("choice", None)) == (words not in ("--specialised", "--generic"))
     assert asked == [
         (("m",), {"m": 2}),
         (wanted, {"t": ()}, None),
@@ -286,7 +291,8 @@ def test_run_options_reach_simulation(
         assert out == ("" if words == "-q" else f"summary {files}{chosen}\n{more}")
     asked.clear()
     monkeypatch.setattr(run, "end_of", lambda system, stop: 0.0)
-    assert cli.main(["run", "m", "-q"]) == (130 if words == "-q" else 0) and asked[-1] == {}
+    assert cli.main(["run", "m", "-q"]) == (130 if words == "-q" else 0)
+    assert [*asked[-1]] == ["choice"]
 
 
 def test_a_chain_runs_by_its_matrices(
