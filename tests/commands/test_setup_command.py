@@ -3,11 +3,12 @@
 import pytest
 
 from kinetree.fmu.native import shell
+from kinetree.fmu.source import webassembly
 from kinetree.fmu.variables import FmuError
 from kinetree.scripts import cli
 from kinetree.solvers.entries import LIBRARIES
 from kinetree.solvers.library import build
-from kinetree.solvers.library.platforms import PLATFORMS, this_platform
+from kinetree.solvers.library.platforms import PLATFORMS, WEBASSEMBLY, this_platform
 
 
 @pytest.fixture
@@ -23,7 +24,10 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(build, "build", compile_all)
     monkeypatch.setattr(build, "ready", lambda name: False)
-    monkeypatch.setattr(shell, "shell_library", lambda target: found.append(target.name))
+    monkeypatch.setattr(shell, "shell_library", lambda target, say: found.append(target.name))
+    monkeypatch.setattr(
+        webassembly, "module_path", lambda module, say: found.append(WEBASSEMBLY.name)
+    )
     return found
 
 
@@ -49,7 +53,7 @@ def test_other_platforms_are_built_when_they_are_named(made, monkeypatch, capsys
     assert cli.main(["setup", "--platforms", "amiga"]) == 2
     assert "amiga" in capsys.readouterr().err
 
-    def fails(target) -> None:
+    def fails(target, say) -> None:
         raise FmuError(f"the binary for {target.name} cannot be built: no zig")
 
     monkeypatch.setattr(shell, "shell_library", fails)

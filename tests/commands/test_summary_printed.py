@@ -18,6 +18,7 @@ class Told:
     def __init__(self, columns: dict[str, tuple[Any, str]], **more: Any):
         self.columns, self.time = columns, np.array([0.0, 0.5, 2.5])
         self.events, self.interrupted, self.statistics, self.stage_names = [], "", {}, ("",)
+        self.options = None
         self.__dict__.update(more)
 
     def __getitem__(self, name: str) -> np.ndarray:
