@@ -18,7 +18,7 @@ from kinetree.models.engine.compiled import Compiled
 from kinetree.models.engine.flat_blocks import AT_WORK, model_fields
 from kinetree.models.engine.instance import Instance
 from kinetree.models.language.parts.coupling_parts import rows_of
-from kinetree.models.system.joint_reactions import joint_reactions
+from kinetree.models.system.joint_reactions import closing_balls, joint_reactions
 from kinetree.solvers import layout as L
 from kinetree.solvers.fields import REGISTERS, WORK
 
@@ -197,7 +197,8 @@ def catalogue(unit: Unit) -> dict[str, str]:
         known = joint_units(d.joints, seen)
         found |= {f"der({name})": rate_unit(known.get(name, ("", ""))[0]) for name in c.speeds}
         found |= {f"der({name})": rate_unit(states_of(d)[name].unit) for name in c.states}
-        for joint in (joint for joint, _ in c.all_joints if f"reaction('{joint}')" not in found):
+        joints = [*(joint for joint, _ in c.all_joints), *closing_balls(c)]
+        for joint in (joint for joint in joints if f"reaction('{joint}')" not in found):
             found |= dict(zip(reaction_names(joint), ("N", *REACTION_UNITS), strict=True))
         angles = {name for name, (text, _) in known.items() if text == "rad"}
         for label, force in d.forces.items():

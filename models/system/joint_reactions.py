@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.description.schema import JointSpec
+from kinetree.models.engine.compiled import Compiled
 from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.engine.instance import Instance
 from kinetree.solvers import layout as L
@@ -26,8 +27,16 @@ def joint_reactions(instance: Instance, joints: Mapping[str, JointSpec]) -> dict
             else wrench
         )
     fields = model_fields(instance.compiled.ints, instance.compiled.floats)
-    balls = [k for k, kind in enumerate(fields.l_kind) if kind == L.Loop.BALL]
-    return found | {instance.compiled.loops[k]: ball_reaction(instance, fields, k) for k in balls}
+    balls = closing_balls(instance.compiled)
+    return found | {name: ball_reaction(instance, fields, k) for name, k in balls.items()}
+
+
+def closing_balls(compiled: Compiled) -> dict[str, int]:
+    """Return the names of ball joints that close loops by three rows, and their numbers among the
+    loops.
+    """
+    kinds = model_fields(compiled.ints, compiled.floats).l_kind
+    return {compiled.loops[k]: k for k, kind in enumerate(kinds) if kind == L.Loop.BALL}
 
 
 def ball_reaction(instance: Instance, fields: Any, k: int) -> np.ndarray:

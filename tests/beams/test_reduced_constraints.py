@@ -242,7 +242,8 @@ def test_a_joint_that_lets_go_leaves_the_motion_as_it_is(soft):
 def test_gradient_of_a_run_is_its_difference_quotient(soft):
     path, *_ = soft
     d = linked(path, parameters={"place": 0.3})
-    d["bodies"]["link"]["com"] = ["place", 0.0, 0.1]
+    inertia = [0.05, 0.1, 0.1, 0, 0, 0]
+    d["bodies"]["link"] = {"mass": 2.0, "com": ["place", 0.0, 0.1], "inertia": inertia}
     d["outputs"]["z"] = {"quantity": "position", "body": "bar.tip", "axis": "z"}
 
     def run(place):

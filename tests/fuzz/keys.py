@@ -161,6 +161,7 @@ def meaning(tree: dict[str, Any], scene: bool) -> tuple[Any, ...]:
         unit.options,
         unit.run,
         mechanism.description.report,
+        [stage.phase for stage in mechanism.description.stages],  # rows of tables
     )
     return unit.ints.tobytes(), unit.floats.tobytes(), repr(names)
 

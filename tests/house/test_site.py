@@ -198,7 +198,7 @@ def test_pictures_of_laws_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert law_figures.main() == 0
     assert (
         sorted(path.name for path in tmp_path.iterdir())
-        == ["force_laws.png", "gears.png", "impacts.png", "soil.png"]
+        == ["electric_motor.png", "force_laws.png", "gears.png", "impacts.png", "soil.png"]
         and len(drawn) == 5
     )
 

@@ -268,7 +268,7 @@ def test_the_steps_of_a_solution(monkeypatch):
     }
     plain |= {
         name: note(name) for name in ("yield_to", "accelerate_all", "carry", "pull_closed")
-    } | {"dec": note("dec"), "hold": note("hold", 2)}
+    } | {"dec": note("dec"), "solve_contact_forces": note("contacts", 2)}
     replace(
         monkeypatch,
         V,
@@ -309,9 +309,9 @@ def test_the_steps_of_a_solution(monkeypatch):
         [*before, "solve_factor", *after, "carry", "pull_closed"],
         1.0,
     )
-    assert steps(contacts=1) == (2, [*before, "solve_factor", *after, "hold"], 1.0) and steps(
+    assert steps(contacts=1) == (2, [*before, "solve_factor", *after, "contacts"], 1.0) and steps(
         loops=0, contacts=1
-    ) == (2, ["dec", "hold"], 0.0)
+    ) == (2, ["dec", "contacts"], 0.0)
     assert steps(ghosts=1, contacts=1)[1][-1] == "repay"
     for clear, filtered in ((1.1e-5, False), (0.9e-5, True), (0.0, True)):
         monkeypatch.setattr(V, "factor", note("factor", clear))

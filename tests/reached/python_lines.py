@@ -34,7 +34,8 @@ ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "reached"
 LAYERS = ("models", "fmu_src", "scripts", "solvers")
 PLAIN_ROOMS = (
-    "elements", "engine", "literal", "expressions", "integrate", "loops", "chain", "contacts", "system", "forces", "run", "analysis", "library",
+    "elements", "engine", "literal", "expressions", "integrate", "loops", "chain", "contacts", "system", "forces", "run", "sampled", "analysis",
+    "library",
     "controllers", "trace/test_run_gradient.py",
 )  # fmt: skip
 PLAIN_LIMIT = 2.0  # seconds for a test of kernels in plain Python

@@ -225,7 +225,7 @@ def test_which_side_of_a_cut_joint_is_halved(parent: float, child: float, body: 
 def test_halves_share_the_mass_of_their_body():
     """Two cuts make three parts; a piece of the ground is an anchor of the size of what it stands beside."""
     d = four_bar()
-    d["joints"]["E"] = {"parent": "ground", "child": "c", "type": "spherical", "cut": True}
+    d["joints"]["E"] = {"parent": "ground", "child": "c", "type": "universal", "cut": True}
     description = describe(d)
     tree = regular_numbering(
         ["a", "b", "c"],
