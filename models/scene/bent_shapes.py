@@ -90,12 +90,18 @@ def beam_stresses(description: Description, motion: Motion, bodies: list[str]) -
         names = [name for name, _ in form.pieces if name in bodies]
         if len(names) < 2:
             continue
-        at_hinges = np.array(
-            [
-                fibre_stress(form.chain, k, turned(motion, a, b), values)
-                for k, (a, b) in enumerate(zip(names, names[1:], strict=False))
-            ]
-        )
+        rigid = {joint for _, joint in form.sections}  # parts without a hinge before them
+        hinged = [name for name, _ in form.pieces if name not in rigid]
+        stresses: list[np.ndarray] = []
+        for a, b in itertools.pairwise(names):
+            if b in rigid and stresses:
+                stresses.append(stresses[-1])
+            elif b in rigid:
+                stresses.append(np.zeros(motion.time.size))
+            else:
+                turns, k = turned(motion, a, b), hinged.index(b) - 1
+                stresses.append(fibre_stress(form.chain, k, turns, values))
+        at_hinges = np.array(stresses)
         inner = np.maximum(at_hinges[1:], at_hinges[:-1])
         found.append(np.nan_to_num(np.vstack([at_hinges[:1], inner, at_hinges[-1:]]).T))
     return found

@@ -8,7 +8,6 @@ import typer
 from typer.exceptions import Exit
 
 from kinetree.models.result.atomic_file import write_text
-from kinetree.models.result.number_format import counted
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import one_of, writable
 from kinetree.scripts.terminal.error_messages import BadInput
@@ -162,6 +161,8 @@ def show(told: dict[str, Any], json: bool) -> None:
     if json:
         show_json(told)
         return
+    from kinetree.models.result.number_format import counted
+
     counts = f"{counted(told['bodies'], 'body', 'bodies')}, {counted(told['joints'], 'joint')}"
     if "bad" in told:
         bad = [f"BAD {each['what']}: {each['result']}" for each in told["bad"]]
