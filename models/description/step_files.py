@@ -10,6 +10,7 @@ import json
 import math
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +22,7 @@ STEP = (".step", ".stp")
 LARGEST_STEP = 100_000_000  # bytes
 SECONDS = 120  # for one file
 MEMORY = 4 << 30  # bytes, where the system limits them
+FINEST = 150.0  # shortest edge of triangles for pictures, as a part of the solid's diagonal
 MOST_SOLIDS = 500
 MOST_ROUND_FACES = 500  # of one file: holes and pins are found by comparing each with each
 WHOLE_TURN = 0.98 * 2.0 * math.pi  # rad: a cylinder that closes on itself
@@ -133,16 +135,17 @@ def _merged(faces: list[Any], size: float) -> tuple[Cylinder, ...]:
         else:
             groups.append([entry])
     found = []
+    digits = 12 - math.ceil(math.log10(size)) if size > 0.0 else 12  # beyond: rounding only
     for group in groups:
         foot, axis, face, low, high, _ = group[0]
         if sum(each[5] for each in group) >= WHOLE_TURN:
             at = foot + axis * (low + high) / 2.0
             found.append(
                 Cylinder(
-                    tuple(np.where(abs(at) < SAME * size * 1e-3, 0.0, at).tolist()),
-                    tuple((axis + 0.0).tolist()),
-                    face.radius,
-                    high - low,
+                    tuple((np.round(at, digits) + 0.0).tolist()),
+                    tuple((np.round(axis, 15) + 0.0).tolist()),
+                    float(np.round(face.radius, digits)),
+                    float(np.round(high - low, digits)),
                     face.hole,
                 )
             )
@@ -181,8 +184,8 @@ def examine(path: str) -> dict[str, Any]:
     inside = {abs(face) for tag in solids for _, face in _faces(model, tag)}
     loose = len([1 for _, tag in model.getEntities(2) if tag not in inside])
     left_out = [f"{loose} surfaces that belong to no solid"] if loose else []
-    x0, y0, z0, x1, y1, z1 = model.getBoundingBox(-1, -1)
-    gmsh.option.setNumber("Mesh.MeshSizeMax", math.dist((x0, y0, z0), (x1, y1, z1)) / 8.0)
+    gmsh.option.setNumber("Mesh.MeshSizeMax", _diagonal(model, -1, -1) / 8.0)
+    model.mesh.setSizeCallback(_edge_lengths(model, solids))
     try:
         model.mesh.generate(2)
         drawn = True
@@ -200,6 +203,25 @@ def _faces(model: Any, tag: int) -> list[tuple[int, int]]:
     return model.getBoundary([(3, tag)], oriented=True, recursive=False)
 
 
+def _diagonal(model: Any, dimension: int, tag: int) -> float:
+    x0, y0, z0, x1, y1, z1 = model.getBoundingBox(dimension, tag)
+    return math.dist((x0, y0, z0), (x1, y1, z1))
+
+
+def _edge_lengths(model: Any, solids: list[int]) -> Callable[..., float]:
+    """Return the rule for edges [m]: by curvature, but none finer than pictures of the solid need."""
+    finest: dict[tuple[int, int], float] = {}
+    for tag in solids:
+        least = _diagonal(model, 3, tag) / FINEST
+        for dimension, part in [(3, tag), *model.getBoundary([(3, tag)], recursive=True)]:
+            finest[dimension, abs(part)] = min(least, finest.get((dimension, abs(part)), least))
+        for _, face in _faces(model, tag):
+            for dimension, part in [(2, face), *model.getBoundary([(2, face)], oriented=False)]:
+                key = dimension, abs(part)
+                finest[key] = min(least, finest.get(key, least))
+    return lambda dimension, tag, x, y, z, length: max(length, finest.get((dimension, tag), 0.0))
+
+
 def _examined(model: Any, tag: int, places: dict[int, int], xyz: list[Any]) -> dict[str, Any]:
     """Return volume, centre, inertia, cylinders and triangles of one solid."""
     name = model.getEntityName(3, tag).rpartition("/")[2]
@@ -207,6 +229,8 @@ def _examined(model: Any, tag: int, places: dict[int, int], xyz: list[Any]) -> d
     points: list[Any] = []
     own: dict[int, int] = {}
     triangles: list[int] = []
+    if places:
+        model.mesh.setOutwardOrientation(tag)  # boundaries do not tell it: signs may all be one
     for _, signed in _faces(model, tag):
         face = abs(signed)
         if model.getType(2, face) == "Cylinder":
@@ -215,7 +239,7 @@ def _examined(model: Any, tag: int, places: dict[int, int], xyz: list[Any]) -> d
             continue
         _, _, corners = model.mesh.getElements(2, face)
         for three in corners[0].reshape(-1, 3) if len(corners) else ():
-            for node in three if signed > 0 else three[::-1]:
+            for node in three:
                 k = places[int(node)]
                 if k not in own:
                     own[k] = len(points)

@@ -52,7 +52,9 @@ def write_import_report(path: Path, source: str, system: System, told: Sequence[
     values = {name: float(evaluate_constant(p.value, {})) for name, p in d.parameters.items()}
     bodies = [["body", "mass [kg]", "centre of mass [m]", "shapes"]]
     for name, body in d.bodies.items():
-        com = ", ".join(f"{evaluate_constant(each, values):.6g}" for each in body.com)
+        com = ", ".join(
+            f"{round(evaluate_constant(each, values), 12) + 0.0:.6g}" for each in body.com
+        )
         count = len(body.shapes) + (body.shape is not None)
         bodies.append([name, f"{evaluate_constant(body.mass, values):.9g}", com, str(count)])
     joints = [["joint", "from", "to", "type"]]

@@ -1,9 +1,11 @@
 """Parts in STEP: mass properties, holes offered as joints, masses that follow the density."""
 
+import numpy as np
 import pytest
 from step_parts import BALL, BEAM, write_step
 
 from kinetree.models import ModelError, load
+from kinetree.models.description.step_files import read_step
 from kinetree.models.foreign.step import describe
 
 
@@ -32,6 +34,23 @@ def test_holes_and_pins_are_found_and_one_can_hold_the_part(tmp_path):
     assert pin["at"] == pytest.approx([0.1, 0, 0], abs=1e-12)
     result = load(tmp_path / "part.step").compile().simulate(stop_time=0.1, output_step=0.05)
     assert result.time[-1] == pytest.approx(0.1)
+
+
+def test_triangles_of_pictures_close_and_look_outwards(tmp_path):
+    write_step(tmp_path / "part.step")
+    for solid, volume in zip(read_step(tmp_path / "part.step").solids, (BEAM, BALL), strict=True):
+        a, b, c = solid.points[solid.triangles.reshape(-1, 3)].transpose(1, 0, 2)
+        enclosed = (
+            np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0
+        )  # signed: faces turned in count less
+        assert enclosed == pytest.approx(volume, rel=0.05)
+
+
+def test_places_of_holes_carry_no_residues_of_rounding(tmp_path):
+    write_step(tmp_path / "part.step")
+    for solid in read_step(tmp_path / "part.step").solids:
+        for each in solid.cylinders:
+            assert all(len(repr(x)) < 14 for x in (*each.at, *each.axis, each.radius, each.length))
 
 
 def test_wrong_wishes_are_refused(tmp_path):
