@@ -58,7 +58,10 @@ class Ensemble:
         names: Sequence[str],
         table: np.ndarray,
     ):
-        self.time, self.parameters, self.names, self._table = time, parameters, tuple(names), table
+        self.time, self.parameters, self.names, self.table = time, parameters, tuple(names), table
+        self.stages = np.zeros(
+            table.shape[:2], dtype=np.int32
+        )  # number of the stage by run and row
         self.engine = ""  # how it was run, and why not in lanes
         self.failures: dict[
             int, str
@@ -69,10 +72,10 @@ class Ensemble:
             from kinetree.models.language.errors import suggestion
 
             raise KeyError(f"no column '{name}'; {suggestion(name, self.names)}")
-        return self._table[:, :, self.names.index(name)]
+        return self.table[:, :, self.names.index(name)]
 
     def __len__(self) -> int:
-        return self._table.shape[0]
+        return self.table.shape[0]
 
 
 def simulate_many(
@@ -124,9 +127,7 @@ def simulate_many(
     left, way = list(range(cases.count)), ""
     if not reason and happens(system):
         way = ", an interval in which something happens by itself"
-        left = through_events(
-            system, cases, options, times, names, table, workers, found.failures, progress
-        )
+        left = through_events(system, cases, options, times, names, found, workers, progress)
     elif not reason:
         left = in_lanes(
             system,
@@ -141,9 +142,7 @@ def simulate_many(
     done = cases.count - len(left)
     found.engine = f"{done} runs in lanes of {L.WIDTH}{way}" if done else ""
     if left:
-        one_by_one(
-            system, cases, options, times, names, table, left, workers, found.failures, progress
-        )
+        one_by_one(system, cases, options, times, names, found, left, workers, progress)
         why = reason or "their lanes failed"
         found.engine = ", ".join(
             part
@@ -218,9 +217,8 @@ def through_events(
     options: Options,
     times: np.ndarray,
     names: Sequence[str],
-    table: np.ndarray,
+    found: Ensemble,
     workers: int,
-    failures,
     progress,
 ) -> list[int]:
     """Fill the table by lanes that stop at events, and return the runs to be made one by one."""
@@ -228,10 +226,11 @@ def through_events(
     columns = [column.name for column in unit.columns]
     method = method_of(options, 1.0)
     chosen, stages = [columns.index(name) for name in names], len(CLASSICAL[0])
+    tables = found.table, found.stages
     ended = in_lanes_through_events(
-        system, unit, cases, options, times, table, chosen, method, stages, workers, progress
+        system, unit, cases, options, times, tables, chosen, method, stages, workers, progress
     )
-    failures.update({row: text for row, text in ended.items() if text})
+    found.failures.update({row: text for row, text in ended.items() if text})
     return sorted(row for row, text in ended.items() if not text)
 
 
@@ -344,10 +343,9 @@ def one_by_one(
     options: Options,
     times: np.ndarray,
     names: Sequence[str],
-    table: np.ndarray,
+    found: Ensemble,
     rows: Sequence[int],
     workers: int,
-    failures: dict[int, str],
     progress: Callable[[float], None] | None,
 ) -> None:
     """Make every run by itself, in threads."""
@@ -357,14 +355,14 @@ def one_by_one(
 
     def run(row: int) -> tuple[int, str]:
         unit = shared or make_unit(cases.system(row), options.integrator, options.method)
-        return row, single(unit, cases, row, options, times, table[row], chosen)
+        return row, single(unit, cases, row, options, times, found, chosen)
 
     with ThreadPoolExecutor(workers) as pool:
         for done, (row, text) in enumerate(pool.map(run, rows), 1):
             if text:
-                failures[row] = text
+                found.failures[row] = text
             if progress is not None:
-                progress(float(len(table) - len(rows) + done))
+                progress(float(len(found) - len(rows) + done))
 
 
 def single(
@@ -373,21 +371,21 @@ def single(
     row: int,
     options: Options,
     times: np.ndarray,
-    out: np.ndarray,
+    found: Ensemble,
     chosen: Sequence[int],
 ) -> str:
-    """Make one run into its rows of the table; return why it ended early, or an empty text."""
-    run = Run(unit)
+    """Make one run into its rows of the tables; return why it ended early, or an empty text."""
+    run, out, stages = Run(unit), found.table[row], found.stages[row]
     set_options(run, options, False)
     try:
         starts = cases.starts_of(row) if cases.quick else {}
         for name, value in (cases.parameters_of(row) | starts).items():
             run.set_input(name, value)
         check(run, run.begin(options.start_time, cases.inputs_of(row)))
-        out[0] = run.columns[chosen]
+        out[0], stages[0] = run.columns[chosen], int(run.head.stage)
         for k in range(1, times.size):
             check(run, run.call("unit_advance", 0, float(times[k])))
-            out[k] = run.columns[chosen]
+            out[k], stages[k] = run.columns[chosen], int(run.head.stage)
     except EvaluationError as error:
         return str(error)
     return ""

@@ -91,6 +91,7 @@ class Member:
         run, room = self.run, self.room
         check(run, run.call("unit_advance", 0, float(room.times[at + 1])))
         room.table[self.row, at + 1] = run.columns[room.chosen]
+        room.stages[self.row, at + 1] = int(run.head.stage)
         if (int(run.head.stage), int(run.head.events)) != self.known:
             self.enter()
             return False
@@ -106,15 +107,15 @@ class Room:
         unit: Unit,
         options: Options,
         times: np.ndarray,
-        table: np.ndarray,
+        tables: tuple[np.ndarray, np.ndarray],
         chosen: Sequence[int],
         method: np.ndarray,
     ):
-        self.unit, self.options, self.times, self.table, self.chosen, self.method = (
+        self.table, self.stages = tables
+        self.unit, self.options, self.times, self.chosen, self.method = (
             unit,
             options,
             times,
-            table,
             list(chosen),
             method,
         )
@@ -229,6 +230,7 @@ class Group:
                 assert member is not None
                 out[lane, :, s.lacks] = room.table[member.row, at, s.lacks][:, None]
                 room.table[member.row, at + 1 : at + reached + 1] = out[lane, 1 : reached + 1]
+                room.stages[member.row, at + 1 : at + reached + 1] = member.known[0]
         return reached, flags, good
 
     def happen(self, lane: int, member: Member, at: int, end: int, left: list[Member]) -> None:
@@ -279,6 +281,7 @@ def begun(room: Room, cases: Cases, row: int) -> Member | None:
         room.failures[row] = str(error)
         return None
     room.table[row, 0] = run.columns[room.chosen]
+    room.stages[row, 0] = int(run.head.stage)
     return Member(row, run, room)
 
 
@@ -309,21 +312,23 @@ def in_lanes_through_events(
     cases: Cases,
     options: Options,
     times: np.ndarray,
-    table: np.ndarray,
+    tables: tuple[np.ndarray, np.ndarray],
     chosen: Sequence[int],
     method: np.ndarray,
     stages: int,
     workers: int,
     progress: Callable[[float], None] | None,
 ) -> dict[int, str]:
-    """Fill the table by lanes; return the runs that ended early with reasons."""
+    """Fill the tables of values and of stage numbers by lanes; return the runs that ended early
+    with reasons.
+    """
     if system.description.run.prepare:
         _ = system.preparation  # made once, before threads ask for it
     parts = [range(first, min(first + PART, cases.count)) for first in range(0, cases.count, PART)]
     failures: dict[int, str] = {}
 
     def work(mine: Sequence[range]) -> None:
-        room = Room(unit, options, times, table, chosen, method)
+        room = Room(unit, options, times, tables, chosen, method)
         for part in mine:
             run_part(room, cases, part, stages)
             if progress is not None:

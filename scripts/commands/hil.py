@@ -77,6 +77,20 @@ def hil(
         show(record)
     if failed is not None:
         raise failed
+    refuse_broken(record)
+
+
+def refuse_broken(record: "Record") -> None:
+    """Raise ArithmeticError with the limits that a run has not kept."""
+    from kinetree.scripts.hil.report import limit_rows
+
+    broken = [
+        f"{text} is {value:.4g}, {f'less than {low:g}' if value < low else f'not at most {high:g}'}"
+        for text, value, low, high, word in limit_rows(record)
+        if word == "broken"
+    ]
+    if broken:
+        raise ArithmeticError("limits of the scenario are broken: " + "; ".join(broken))
 
 
 def keep(record: "Record", path: Path) -> None:
@@ -93,7 +107,15 @@ def keep(record: "Record", path: Path) -> None:
 
 def told_of(record: "Record") -> dict[str, Any]:
     """Return the report as plain data: times in µs, delays in ms, phases in degrees."""
-    from kinetree.scripts.hil.report import HELD, held_rows, margin_rows, sentences, times
+    from kinetree.scripts.hil.report import (
+        HELD,
+        held_rows,
+        limit_rows,
+        margin_rows,
+        measure_rows,
+        sentences,
+        times,
+    )
 
     heads = (
         "loop",
@@ -113,6 +135,11 @@ def told_of(record: "Record") -> dict[str, Any]:
         if record.computing
         else {},
         "held": [dict(zip(HELD, row)) for row in held_rows(record)],
+        "measures": dict(measure_rows(record)),
+        "limits": [
+            dict(zip(("measure", "value", "least", "most", "verdict"), row))
+            for row in limit_rows(record)
+        ],
         "margins": [dict(zip(heads, row)) for row in margin_rows(record)],
     }
 
@@ -122,7 +149,14 @@ def show(record: "Record") -> None:
     from rich.console import Console
 
     from kinetree.scripts.commands.identify import table
-    from kinetree.scripts.hil.report import held_rows, margin_rows, sentences, times
+    from kinetree.scripts.hil.report import (
+        held_rows,
+        limit_rows,
+        margin_rows,
+        measure_rows,
+        sentences,
+        times,
+    )
     from kinetree.scripts.reports.summary import show_table
 
     console = Console(highlight=False, soft_wrap=True)
@@ -133,6 +167,10 @@ def show(record: "Record") -> None:
         text = f"{name}: setpoint {goal:g}, at most {most:.4g} away, at the end {end:.4g}, {when}"
         at = f", its command at a limit in {limited:.3g} % of the steps" if limited else ""
         console.print(text + at, markup=False)
+    for text, value in measure_rows(record):
+        console.print(f"{text}: {value:.4g}", markup=False)
+    for text, value, low, high, word in limit_rows(record):
+        console.print(f"{text}: {value:.4g}, {word} (limits {low:g} to {high:g})", markup=False)
     if record.computing:
         rows = [(name, *(f"{value:.4g}" for value in values)) for name, *values in times(record)]
         show_table(table("Times [µs]", ("", "50 %", "99 %", "99.9 %", "largest"), rows))

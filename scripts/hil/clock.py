@@ -144,7 +144,7 @@ def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -
         connected(scenario, record.token) as door,
         prompt(PRIORITY, record.notes),
     ):
-        record.units = dict(getattr(plant, "units", {}))
+        record.describe(plant)
         if plant.archive.needs_python:
             record.notes.append(
                 "this FMU computes behind a Python interpreter: `kinetree fmu --backend native` packs a faster one"
@@ -202,8 +202,7 @@ def exchange(record: Record, plant: Plant, door: Door, told: Callable[[float], N
         plant.advance((k + 1) * s.step)
         measures = plant.measures()
         ask(record, door, injected, under_way, k + 1, plant.time, measures)
-        record.time.append(plant.time)
-        record.rows.append((*measures, *held))
+        record.add(plant, measures, held)
         end = clock()
         record.computing.append(end - begin)
         record.misses += end > deadline + s.step

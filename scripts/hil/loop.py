@@ -20,6 +20,7 @@ from kinetree.scripts.hil.controller import controller_of
 from kinetree.scripts.hil.frame import Frame
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.scenario import Channel, Scenario
+from kinetree.scripts.studies.run_parts import RunParts
 
 EARLY = 1e-9  # s: a frame that arrives with the beginning of a step is there, whatever the rounding of its delays
 
@@ -50,6 +51,8 @@ class Record:
     )  # s from the deadline to the beginning of a step
     refused: int = 0  # answers with values that are not finite, which count as not come
     units: dict[str, str] = field(default_factory=dict)  # of measures and commands, where known
+    stages: list[int] = field(default_factory=list)  # after every step, where the scenario asks
+    parts: RunParts | None = None  # names of the stages, where the scenario speaks of them
     token: int = 0  # of the run, in every frame
     misses: int = 0  # steps that ended after their deadline
     bare: list[float] = field(default_factory=list)  # s, lateness of a loop that only waits
@@ -61,6 +64,18 @@ class Record:
     @property
     def columns(self) -> list[str]:
         return [*self.scenario.measures, *self.scenario.commands]
+
+    def describe(self, plant: Plant) -> None:
+        """Take units and names of stages from the plant of the run."""
+        self.units = dict(getattr(plant, "units", {}))
+        self.parts = getattr(plant, "parts", None)
+
+    def add(self, plant: Plant, measures: tuple[float, ...], held: tuple[float, ...]) -> None:
+        """Append the row of a step that the plant has made."""
+        self.time.append(plant.time)
+        self.rows.append((*measures, *held))
+        if self.parts is not None:
+            self.stages.append(plant.stage())
 
 
 class Injected:
@@ -146,7 +161,7 @@ def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: No
     }
     asked: list[tuple[float, int, float, tuple[float, ...]]] = []
     with kept(record), Plant(scenario) as plant, controller_of(text) as controller:
-        record.units = dict(getattr(plant, "units", {}))
+        record.describe(plant)
         held = tuple(plant.host.get(scenario.commands))
         send_simulated(record, injected, asked, 0, 0.0, plant.measures())
         for k in range(scenario.steps):
@@ -167,8 +182,7 @@ def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: No
             held = commands
             plant.advance((k + 1) * scenario.step)
             measures = plant.measures()
-            record.time.append(plant.time)
-            record.rows.append((*measures, *held))
+            record.add(plant, measures, held)
             send_simulated(record, injected, asked, k + 1, plant.time, measures)
             told(plant.time)
     return record

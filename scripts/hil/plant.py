@@ -9,6 +9,7 @@ from types import TracebackType
 
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.hil.scenario import Scenario
+from kinetree.scripts.studies.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.terminal.error_messages import BadInput
 
 
@@ -45,6 +46,10 @@ class Plant:
             for each in self.archive.description.modelVariables
             if each.unit and each.name in (*s.measures, *s.commands)
         }
+        self.parts = stages_of(s, self.archive)
+        self.stage_reference = (
+            None if self.parts is None else array([self.archive.references["stage"]])
+        )
         self.host = Host(self.archive)
         self.host.start(s.values)
         self.time, self.component = 0.0, self.host.fmu.component
@@ -63,6 +68,12 @@ class Plant:
         """Return the outputs of the present state."""
         self._get(self.component, self.outward, len(self.outward), self.seen)
         return tuple(self.seen)
+
+    def stage(self) -> int:
+        """Return the number of the present stage."""
+        number = (ctypes.c_int * 1)()
+        self.host.fmu.fmi2GetInteger(self.component, self.stage_reference, 1, number)
+        return int(number[0])
 
     def command(self, values: tuple[float, ...]) -> None:
         """Set the inputs of the plant from now on."""
@@ -93,6 +104,26 @@ class Plant:
             self.folder.cleanup()
         if isinstance(error, FMICallException) and said:
             raise ArithmeticError(f"{error}: {said}") from error
+
+
+def stages_of(scenario: Scenario, archive: Archive) -> RunParts | None:
+    """Return the stages and phases of a plant where the scenario speaks of them."""
+    if not speak_of_parts(scenario.texts):
+        return None
+    folder = Path(archive.folder) / "resources"
+    found = [folder / name for name in ("model.json", "model.toml") if (folder / name).exists()]
+    if "stage" not in archive.references or not found:
+        raise BadInput(
+            f"{scenario.path}: report and limits speak of stages, which {archive.path.name} does not tell: leave them out"
+        )
+    from kinetree.models import load
+
+    try:
+        parts = RunParts.of(load(str(found[0])).compile())
+        parts.expanded(scenario.texts)
+    except BadInput as error:
+        raise BadInput(f"{scenario.path}: {error}") from None
+    return parts
 
 
 def array(references) -> ctypes.Array:

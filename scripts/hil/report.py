@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.scripts.hil.loop import Record
 from kinetree.scripts.reports.study_page import Section, write_page
+from kinetree.scripts.studies.measures import measured
 
 SHARES = (50.0, 99.0, 99.9)
 BAND = 0.05  # of the largest deviation
@@ -21,6 +22,7 @@ HELD = (
     "settled at [s]",
     "command at a limit [% of the steps]",
 )
+LIMITS = ("measure", "value (SI)", "at least", "at most", "")
 
 
 def percentiles(values: Sequence[float]) -> list[float]:
@@ -110,6 +112,45 @@ def held_rows(record: Record) -> list[tuple[Any, ...]]:
     return found
 
 
+def numbers(record: Record, texts: Sequence[str]) -> dict[str, float]:
+    """Return measures of a run; not a number for a stage or phase that it has not reached."""
+    if not record.rows:
+        return {}
+    data, time = np.array(record.rows), np.array(record.time)
+    columns = {name: data[:, k] for k, name in enumerate(record.columns)}
+    inside = None
+    if record.parts is not None:
+        inside = record.parts.inside(np.array(record.stages[: len(time)]))
+        texts = record.parts.expanded(texts)
+
+    def no_rest() -> Any:
+        raise ValueError("a run in the loop has no state of rest")
+
+    return {text: measured(text, time, columns, no_rest, inside) for text in texts}
+
+
+def measure_rows(record: Record) -> list[tuple[Any, ...]]:
+    """Return the measures that the scenario asks for, with their values in SI."""
+    return list(numbers(record, record.scenario.report).items())
+
+
+def limit_rows(record: Record) -> list[tuple[Any, ...]]:
+    """Return every limit of the scenario: measure, value, least, most, and whether it was kept."""
+    limits = record.scenario.limits
+    if record.parts is not None:
+        limits = record.parts.spread(limits)
+    found = numbers(record, list(limits))
+    return [
+        (
+            text,
+            value,
+            *limits[text],
+            "kept" if limits[text][0] <= value <= limits[text][1] else "broken",
+        )
+        for text, value in found.items()
+    ]
+
+
 def margin_rows(record: Record) -> list[tuple[Any, ...]]:
     """Return the margins of a loop as designed, sampled, and with the measured delay."""
     s = record.scenario
@@ -184,6 +225,10 @@ def write_report(record: Record, path: Path) -> Path:
             .say(f"Settled: within {100 * BAND:g} % of its largest deviation from then on.")
             .table(HELD, held)
         )
+    if wanted := measure_rows(record):
+        sections.append(Section("Measures").table(("measure", "value (SI)"), wanted))
+    if kept := limit_rows(record):
+        sections.append(Section("Limits").table(LIMITS, kept))
     if record.computing:
         sections.append(timing(record, figure_of))
     rows = margin_rows(record)

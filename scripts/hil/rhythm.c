@@ -12,7 +12,7 @@
 
 enum { MAGIC = 0x3248544B, HEAD = 32, MOST = 64, SLOTS = 64, SLOT = 552 };
 enum { HOLD, ZERO, STOP };               /* rules for a command that does not come */
-enum { DONE, STOPPED, SET, STEP, GET };  /* what a stretch ends with; the last three: that call of the FMU has failed */
+enum { DONE, STOPPED, SET, STEP, GET, GET_STAGE };  /* what a stretch ends with; from SET on: that call of the FMU has failed */
 enum { WARNING = 1 };
 
 typedef struct {
@@ -41,6 +41,9 @@ typedef struct {
     double *sent, *due, *answers;     /* per frame: when it went, when its answer counts, the answer; infinite: nothing under way */
     double *computing, *lateness, *gaps, *trips, *rows; /* records */
     int64_t *ages;
+    int (*integer)(void *, const uint32_t *, size_t, int32_t *); /* reads the number of the stage; 0 where nobody asks */
+    const uint32_t *stage;            /* value reference */
+    int32_t *stages;                  /* record: the stage after every step */
     int64_t waiting;                  /* answers under way that are newer than the newest that was applied */
     int64_t frames, newest, steps, received, lost, stale, misses, round_trips, refused, status;
 } Run;
@@ -167,6 +170,7 @@ int rhythm_run(Run *r, int64_t last) {
         double time = (double)k * r->step, target = (double)(k + 1) * r->step;
         if (ended == DONE && (int)(r->status = r->advance(r->component, time, target - time, 1)) > WARNING) ended = STEP;
         if (ended == DONE) ended = measure(r);
+        if (ended == DONE && r->integer && (int)(r->status = r->integer(r->component, r->stage, 1, r->stages + k)) > WARNING) ended = GET_STAGE;
         if (ended != DONE) return ended;
         ask(r, k + 1, target);
         double *row = r->rows + k * (r->measures + r->commands);

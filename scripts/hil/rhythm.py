@@ -26,8 +26,8 @@ from kinetree.solvers.library.c_compiler import LibraryError, compiler, run
 from kinetree.solvers.library.verified_files import sound, written
 
 STRETCH = 64  # steps between two looks of the terminal
-STOPPED, SET, STEP, GET = 1, 2, 3, 4  # what a stretch may end with
-CALLS = {SET: "fmi2SetReal", STEP: "fmi2DoStep", GET: "fmi2GetReal"}
+STOPPED, SET, STEP, GET, GET_STAGE = 1, 2, 3, 4, 5  # what a stretch may end with
+CALLS = {SET: "fmi2SetReal", STEP: "fmi2DoStep", GET: "fmi2GetReal", GET_STAGE: "fmi2GetInteger"}
 Pointer, Count, Real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 
 
@@ -58,6 +58,9 @@ class Run(ctypes.Structure):
                 "trips",
                 "rows",
                 "ages",
+                "integer",
+                "stage",
+                "stages",
             )
         ),
         *(
@@ -131,6 +134,7 @@ class Rhythm:
             "trips": np.full(frames, 0.0),
             "rows": np.full((n, len(s.measures) + commands), 0.0),
             "ages": np.full(n, 0, dtype=np.int64),
+            "stages": np.full(n, 0, dtype=np.int32),
         }
         plant.given[:] = plant.host.get(s.commands)
         fmu, self.box = plant.host.fmu, door if isinstance(door, Mailbox) else None
@@ -138,10 +142,13 @@ class Rhythm:
             component=fmu.component, commands=commands, measures=len(s.measures), step=s.step, spin=spin, late=LATE.index(s.late), newest=-1,
             token=record.token,
             door=door.fileno() if isinstance(door, socket.socket) else -1,
-            **{name: ctypes.cast(getattr(fmu.dll, call), Pointer) for name, call in zip(("set", "advance", "get"), CALLS.values(), strict=True)},
+            **{name: ctypes.cast(getattr(fmu.dll, CALLS[code]), Pointer) for name, code in (("set", SET), ("advance", STEP), ("get", GET))},
             **{name: ctypes.cast(getattr(plant, name), Pointer) for name in ("inward", "outward", "given", "seen")},
             **{name: array.ctypes.data for name, array in self.arrays.items()},
         )  # fmt: skip
+        if plant.stage_reference is not None:
+            self.run.integer = ctypes.cast(fmu.dll.fmi2GetInteger, Pointer)
+            self.run.stage = ctypes.cast(plant.stage_reference, Pointer)
         if self.box is not None:
             self.held: Any = (ctypes.c_char * SIZE).from_buffer(self.box.memory)
             at = ctypes.addressof(self.held)
@@ -179,6 +186,8 @@ class Rhythm:
         step = record.scenario.step
         record.time = [k * step for k in range(1, n + 1)]
         record.rows = [tuple(row) for row in a["rows"][:n].tolist()]
+        if self.plant.stage_reference is not None:
+            record.stages = a["stages"][:n].tolist()
         record.computing = a["computing"][:n].tolist()
         record.lateness, record.gaps, record.ages = (
             a[name][: n + (ended == STOPPED)].tolist() for name in ("lateness", "gaps", "ages")

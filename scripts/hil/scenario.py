@@ -16,6 +16,11 @@ measure = "luff"
 command = "lift.force"
 setpoint = 0.5
 kp = 1e5
+[report]                            # measures of the run as in studies, of measures and commands; of a stage or phase by its name
+luff = ["deviation", "settling"]
+"luff, each departure*" = "deviation"
+[limits]                            # what the run has to keep: min, max or both; it fails with what it does not
+"deviation(luff, departure*)" = { max = 0.01 }
 [tune]                              # for kinetree tune: margins that the loops are to keep
 phase = 45.0                        # degrees; also gain = 2.0, modulus = 0.5
 at = "rest"                         # linearised where it rests, or at the "start" of a run, where commands are the loops' offsets
@@ -47,6 +52,8 @@ from typing import Any
 
 from kinetree.scripts.hil.controller import Loop
 from kinetree.scripts.hil.frame import MOST
+from kinetree.scripts.studies.measures import MEASURES, parsed
+from kinetree.scripts.studies.optimise_file import bounds
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.input_files import number, only, read_toml
 
@@ -66,6 +73,8 @@ KEYS = {
     "lqr",
     "lqg",
     "controller",
+    "report",
+    "limits",
 }
 CONTROLLER = {"fmu", "inputs", "outputs"}
 SHARED = "shared"
@@ -113,6 +122,13 @@ class Scenario:
     at: str = "rest"
     setpoints: dict[str, str] = field(default_factory=dict)
     channel: Channel = field(default_factory=Channel)
+    report: list[str] = field(default_factory=list)  # measures of the run that are told
+    limits: dict[str, tuple[float, float]] = field(default_factory=dict)  # by measure: least, most
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the measures of the run that are asked for."""
+        return [*self.report, *self.limits]
 
     @property
     def outside(self) -> bool:
@@ -180,7 +196,9 @@ def read_scenario(path: Path) -> Scenario:
     source = source if source is None or source.startswith("lib:") else str(path.parent / source)
     archive = path.parent / content["fmu"] if "fmu" in content else None
     settings = {name: values.pop(name) for name in structural(source) if name in values}
-    design = design_of(content, path, measures)
+    design = design_of(content, path, measures) | wanted_measures(
+        content, path, [*measures, *commands]
+    )
     channel = channel_of(content.get("channel", {}), path)
     return Scenario(
         path,
@@ -261,6 +279,29 @@ def design_of(content: dict[str, Any], path: Path, measures: list[str]) -> dict[
             for kind, table in weights
         }
     return found
+
+
+def wanted_measures(content: dict[str, Any], path: Path, columns: list[str]) -> dict[str, Any]:
+    """Return the measures that a run tells and the limits that it keeps."""
+    report = [
+        f"{measure}({name})"
+        for name, listed in content.get("report", {}).items()
+        for measure in ([listed] if isinstance(listed, str) else listed)
+    ]
+    limits = {
+        text: bounds(table, f"{path}: limits.{text}")
+        for text, table in content.get("limits", {}).items()
+    }
+    for text in (*report, *limits):
+        try:
+            name, column = parsed(text)
+        except ValueError as error:
+            raise BadInput(f"{path}: {error}") from None
+        if name not in MEASURES or column not in columns:
+            raise BadInput(
+                f"{path}: '{text}': expected a measure of a run, of one of {', '.join(columns)}"
+            )
+    return {"report": report, "limits": limits}
 
 
 def channel_of(table: dict[str, Any], path: Path) -> Channel:

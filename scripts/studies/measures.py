@@ -1,10 +1,13 @@
 """Objective functions of runs and equilibria.
 
 `rest(column)` is a value at rest; margins at rest are the smallest that any controller's loop has (models/analysis/control_loops.py).
+`deviation(column, phase)` is the measure of the rows in a stage or phase, or in all that a pattern fits (run_parts.py);
+deviations are from the start of the run there too.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -18,6 +21,7 @@ BAND = 0.02  # of the whole change: a column that stays within it has settled
 VALUE = "rest"  # of a column in the state of rest
 
 Column = Callable[[np.ndarray, np.ndarray], Any]
+Inside = Callable[[str], np.ndarray]  # from the name of a stage or phase to its rows
 
 
 def settling(time: np.ndarray, column: np.ndarray) -> float:
@@ -126,15 +130,46 @@ TEXTS = {
 
 
 def parsed(text: str) -> tuple[str, str]:
-    """Return measure and column of `measure(column)`."""
+    """Return measure and column of `measure(column)` or `measure(column, stage or phase)`."""
+    name, column, _ = pieces(text)
+    return name, column
+
+
+def part_in(text: str) -> str:
+    """Return the stage or phase that a measure is of; empty for the whole run."""
+    return pieces(text)[2]
+
+
+def with_part(text: str, part: str) -> str:
+    """Return the measure of another stage or phase."""
+    name, column, _ = pieces(text)
+    return f"{name}({column}, {part})"
+
+
+def pieces(text: str) -> tuple[str, str, str]:
+    """Return measure, column, and stage or phase of a text; empty where it has none."""
     if text in REST:
-        return text, ""
+        return text, "", ""
     match = re.fullmatch(r"\s*(\w+)\s*\((.+)\)\s*", text)
     if match is None or match[1] not in (*MEASURES, VALUE):
         raise ValueError(
-            f"'{text}': expected measure(column) with one of {', '.join((*MEASURES, VALUE))}, or one of {', '.join(REST)}"
+            f"'{text}': expected measure(column) or measure(column, stage or phase) with one of "
+            f"{', '.join((*MEASURES, VALUE))}, or one of {', '.join(REST)}"
         )
-    return match[1], match[2].strip()
+    column, part = split_column(match[2])
+    if part and match[1] == VALUE:
+        raise ValueError(f"'{text}': a value at rest belongs to no stage; leave out '{part}'")
+    return match[1], column, part
+
+
+def split_column(text: str) -> tuple[str, str]:
+    """Return column and stage or phase of `column, phase`; commas in brackets divide nothing."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            return text[:at].strip(), text[at + 1 :].strip()
+    return text.strip(), ""
 
 
 def measured(
@@ -142,16 +177,38 @@ def measured(
     time: np.ndarray,
     columns: Mapping[str, np.ndarray] | Any,
     at_rest: Callable[[], AtRest],
+    inside: Inside | None = None,
 ) -> float:
-    """Return the value of a measure of a run or equilibrium."""
-    name, column = parsed(text)
+    """Return the value of a measure of a run or equilibrium; not a number for a stage or phase that
+    the run has not reached.
+    """
+    name, column, part = pieces(text)
     if name == VALUE:
         return float(at_rest().value(column))
-    return (
-        float(REST[name](at_rest()))
-        if not column
-        else float(MEASURES[name](time, np.asarray(columns[column])))
-    )
+    if not column:
+        return float(REST[name](at_rest()))
+    values = np.asarray(columns[column])
+    if not part:
+        return float(MEASURES[name](time, values))
+    if inside is None:
+        raise ValueError(f"'{text}': the stages of these rows are not known")
+    return of_part(name, time, values, inside(part))
+
+
+def of_part(name: str, time: np.ndarray, values: np.ndarray, inside: np.ndarray) -> float:
+    """Return a measure of some rows: integrals are sums and settling times the largest over
+    stretches without a gap.
+    """
+    rows = np.flatnonzero(inside)
+    if not rows.size:
+        return math.nan
+    if name == "deviation":
+        return float(np.abs(values[rows] - values[0]).max())
+    if name in ("integral", "settling"):
+        stretches = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
+        found = [float(MEASURES[name](time[each], values[each])) for each in stretches]
+        return sum(found) if name == "integral" else max(found)
+    return float(MEASURES[name](time[rows], values[rows]))
 
 
 def columns_of(texts: Sequence[str]) -> list[str]:

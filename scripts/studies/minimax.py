@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from kinetree.scripts.studies.measures import parsed
-from kinetree.scripts.studies.optimise_search import BAD, KEPT, Search
+from kinetree.scripts.studies.measures import parsed, part_in
+from kinetree.scripts.studies.optimise_search import BAD, KEPT, STAGES, Search
 
 SHIFT = 0.01  # of the scaled variables, for the differences of the histories
 RADIUS, LEAST, GROW, SHRINK = 0.25, 1e-4, 2.0, 0.35
@@ -45,18 +45,26 @@ class Local:
         )
 
 
-def local(search: Search, point: np.ndarray) -> Local:
-    """Return the values and slopes of a point's runs."""
-    texts = search.task.texts
+def local(search: Search, point: np.ndarray, about: np.ndarray | None = None) -> Local:
+    """Return the values and slopes of a point's runs; a measure of a stage or phase looks at the
+    rows that the run at `about` has in it.
+    """
+    texts = [text for text in search.task.texts if parsed(text)[0] in PEAKS]
+    framed = search.histories(point if about is None else about)
     rows = [
-        [
-            np.asarray(PEAKS[parsed(text)[0]](kept[parsed(text)[1]]))
-            for text in texts
-            if parsed(text)[0] in PEAKS
-        ]
-        for kept in search.histories(point)
+        [history(search, text, kept, frame) for text in texts]
+        for kept, frame in zip(search.histories(point), framed, strict=True)
     ]
     return Local(rows, search.apart(point))
+
+
+def history(
+    search: Search, text: str, kept: dict[str, np.ndarray], frame: dict[str, np.ndarray]
+) -> np.ndarray:
+    """Return what a measure makes small over the rows of a run; 0 outside of its stage or phase."""
+    name, column = parsed(text)
+    rows, part = np.asarray(PEAKS[name](kept[column])), part_in(text)
+    return np.where(search.parts.inside(frame[STAGES])(part), rows, 0.0) if part else rows
 
 
 def minimax(search: Search, start: np.ndarray) -> Any:
@@ -77,7 +85,7 @@ def minimax(search: Search, start: np.ndarray) -> Any:
         )
         here = local(search, point)
         near = [
-            local(search, point + shift * axis)
+            local(search, point + shift * axis, point)
             for shift, axis in zip(shifts, np.eye(point.size), strict=True)
         ]
         if not all(each.known() for each in (here, *near)):

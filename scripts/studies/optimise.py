@@ -44,6 +44,7 @@ def optimise(task: Task, told: Told = lambda done, best: None, state: Path | Non
     if task.pareto:
         return front(task, told, state)
     search, ends, message, interrupted = Search(task, told, state), [], "", False
+    task = search.task
     starts = [(np.array([v.start for v in task.variables.values()]) - search.low) / search.width]
     if task.multistart:
         from kinetree.scripts.studies.samplers import cube

@@ -15,6 +15,7 @@ teeth = { from = 12, to = 40, whole = true }  # whole numbers, and a setting tha
 order = { order = 4 }                         # differential-evolution
 [optimize.measures]                           # their weighted sum is made small
 "rms(height)" = 1.0
+"deviation(luff, departure 2)" = 1.0          # of a stage or phase; `departure*`: of all that match together; `each departure*`: of every one
 [optimize.constraints]
 "peak(force)" = { max = 100 }                 # min, max or both
 [run]
@@ -34,7 +35,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kinetree.scripts.studies.measures import parsed
+from kinetree.scripts.studies.measures import parsed, part_in
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.input_files import number, only, read_toml
 
@@ -179,7 +180,7 @@ def read_task(path: Path) -> Task:
             f"{path}: optimize.method: minimax takes measures deviation(OUTPUT) or peak(OUTPUT)"
         )
     able = content.get("run", {}).get("integrator") in ADJOINTS and all(
-        parsed(text)[0] == "end" for text in (*weights, *limits)
+        parsed(text)[0] == "end" and not part_in(text) for text in (*weights, *limits)
     )
     if gradient == "adjoint" and not able:
         raise BadInput(
@@ -189,6 +190,8 @@ def read_task(path: Path) -> Task:
         gradient = "differences"
     if counts["pareto"] and (len(weights) != 2 or counts["pareto"] < 3):
         raise BadInput(f"{path}: optimize.pareto: expected two measures and at least 3 points")
+    if counts["pareto"] and any(part_in(text).startswith("each ") for text in weights):
+        raise BadInput(f"{path}: optimize.pareto: expected two measures without `each`")
     mark = sha256(repr(content).encode()).hexdigest()[:16]
     more = {
         "run": content.get("run", {}),

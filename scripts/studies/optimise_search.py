@@ -12,7 +12,8 @@ import json
 import math
 import time
 from collections.abc import Callable
-from functools import cache
+from dataclasses import replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from kinetree.models.run.interrupt import uncut
 from kinetree.scripts.studies.described import mark, marks
 from kinetree.scripts.studies.measures import AtRest, columns_of, measured, parsed
 from kinetree.scripts.studies.optimise_file import Task, orders_of
+from kinetree.scripts.studies.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.terminal.error_messages import BadInput
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 REMEMBERED = 64  # orders whose mechanisms stay compiled
 STEP = 1e-4  # of the scaled variables
 BAD = 1e12  # measure of a run that failed
+STAGES = "number of the stage"  # of every row, among the histories of a point
 KEPT = 1e-6  # by which a constraint may be exceeded, part of its bound
 
 
@@ -68,6 +71,8 @@ class Search:
                 )
         self.mechanism = mechanism
         c = mechanism.compile().compiled
+        if speak_of_parts(task.texts):
+            self.task = task = by_part(task, self.parts)
         columns = (*(column.name for column in c.outputs), *c.coordinates, *c.speeds, *c.states)
         for name in columns_of(task.texts):
             if name not in columns:
@@ -88,6 +93,11 @@ class Search:
         self.count, self.history, self.best = 0, [], (math.inf, math.inf, np.zeros(0))
         self.began = time.perf_counter()
         self.state, self.stored = state, stored(state, task)
+
+    @cached_property
+    def parts(self) -> RunParts:
+        """Return the stages and phases of the mechanism."""
+        return RunParts.of(self.mechanism.compile())
 
     @property
     def seconds(self) -> float:
@@ -220,7 +230,8 @@ class Search:
     ) -> np.ndarray:
         """Return the measures of one scenario."""
         rows = self.low + points * self.width
-        columns = columns_of(self.task.texts)
+        texts = self.task.texts
+        columns, spoken = columns_of(texts), speak_of_parts(texts)
         given = {
             name: rows[:, k]
             for k, name in enumerate(self.task.variables)
@@ -236,11 +247,14 @@ class Search:
         found = np.full((len(points), len(self.task.texts)), BAD)
         time_of = runs.time if runs else np.zeros(0)
         for k in range(len(points)):
-            held = {name: runs[name][min(k, len(runs) - 1)] for name in columns} if runs else {}
+            which_run = min(k, len(runs) - 1) if runs else 0
+            held = {name: runs[name][which_run] for name in columns} if runs else {}
+            stages = runs.stages[which_run] if runs and spoken else None
+            inside = None if stages is None else self.parts.inside(stages)
             numbers = {name: float(column[k]) for name, column in given.items()}
             at_rest = cache(lambda numbers=numbers: AtRest(trials.at(numbers), inputs))
             try:
-                values = [measured(text, time_of, held, at_rest) for text in self.task.texts]
+                values = [measured(text, time_of, held, at_rest, inside) for text in texts]
             except ArithmeticError:
                 values = [math.nan]
             if np.isfinite(values).all():
@@ -248,7 +262,8 @@ class Search:
             if self.kept is not None:
                 past = self.kept.setdefault(points[k].tobytes(), [])
                 del past[which:]
-                past.append(({name: column.copy() for name, column in held.items()}, found[k]))
+                kept = held if stages is None else held | {STAGES: stages}
+                past.append(({name: column.copy() for name, column in kept.items()}, found[k]))
         return found
 
     def note(self, p: np.ndarray) -> None:
@@ -339,6 +354,18 @@ class Search:
             found += [row / max(abs(low), 1e-9)] if low > -math.inf else []
             found += [-row / max(abs(high), 1e-9)] if high < math.inf else []
         return np.array(found).reshape(-1, s.size)
+
+
+def by_part(task: Task, parts: RunParts) -> Task:
+    """Return a task with a measure per phase or stage in the place of `each`; the order of what it
+    had is kept, and names that no stage has are refused.
+    """
+    return replace(
+        task,
+        measures=parts.spread(task.measures),
+        constraints=parts.spread(task.constraints),
+        watched=tuple(parts.expanded(task.watched)),
+    )
 
 
 def worth(system: System) -> int:

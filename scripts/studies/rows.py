@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.language.errors import ModelError
 from kinetree.models.run.interrupt import uncut
 from kinetree.scripts.studies.described import alone
 from kinetree.scripts.studies.measures import AtRest, columns_of, measured
+from kinetree.scripts.studies.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.studies.workers import shared
 from kinetree.scripts.terminal.error_messages import BadInput
 
@@ -127,7 +130,11 @@ def row_of(
             rest.append(AtRest(system, options.get("inputs")))
         return rest[0]
 
-    return [*case.values(), *(measured(text, time, columns, at_rest) for text in texts)]
+    inside = None
+    if result is not None and speak_of_parts(texts):
+        numbers = result["stage"] if "stage" in result else np.zeros(result.time.size)
+        inside = RunParts.of(system).inside(numbers)
+    return [*case.values(), *(measured(text, time, columns, at_rest, inside) for text in texts)]
 
 
 def rows_of(
@@ -197,13 +204,12 @@ def rows_in_lanes(
     ):  # cases say one by one what is wrong
         return [[] for _ in cases]
     found = []
+    parts = RunParts.of(system) if speak_of_parts(texts) else None
     for k, case in enumerate(cases):
         columns = {name: runs[name][k] for name in runs.names}
-        found.append(
-            []
-            if k in runs.failures
-            else [*case.values(), *(measured(text, runs.time, columns, no_rest) for text in texts)]
-        )
+        inside = parts.inside(runs.stages[k]) if parts is not None else None
+        numbers = (measured(text, runs.time, columns, no_rest, inside) for text in texts)
+        found.append([] if k in runs.failures else [*case.values(), *numbers])
     return found
 
 

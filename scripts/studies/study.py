@@ -16,6 +16,7 @@ correlation = [[1.0, 0.6], [0.6, 1.0]]         # or covariance, whose diagonal i
 [run]
 stop_time = 5.0
 [report]
+"height, swing*" = ["max"]                     # of a stage or phase; `each swing*`: of every one by itself
 height = ["max", "end"]                        # rest (its value there) start end min max mean std span peak rms integral deviation settling
 """
 
@@ -24,6 +25,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -37,9 +39,11 @@ from pydantic import (
     model_validator,
 )
 
+from kinetree.models import load
 from kinetree.models.description.schema import INTEGRATORS, METHODS
 from kinetree.scripts.studies.measures import MEASURES, REST, VALUE
 from kinetree.scripts.studies.rows import rows_of
+from kinetree.scripts.studies.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.studies.samplers import FORMS, SPREADS, Correlated, Distribution, drawn
 from kinetree.scripts.terminal.input_files import FileTable, Positive, Real, checked, read_toml
 
@@ -187,7 +191,7 @@ class Study(FileTable):
 
     def texts(self) -> list[str]:
         """Return the texts of all measures."""
-        return [
+        written = [
             *(
                 f"{measure}({name})"
                 for name, measures in self.report.items()
@@ -195,6 +199,12 @@ class Study(FileTable):
             ),
             *self.rest,
         ]
+        return self.parts.expanded(written) if speak_of_parts(written) else written
+
+    @cached_property
+    def parts(self) -> RunParts:
+        """Return the stages and phases of the mechanism."""
+        return RunParts.of(load(self.source()).compile())
 
     def count(self) -> int:
         if self.combine in SPREADS:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from kinetree.scripts.studies.measures import parsed
 from kinetree.scripts.studies.optimise import Found, optimise
 from kinetree.scripts.studies.optimise_file import Task, Variable
+from kinetree.scripts.studies.run_parts import counted_each
 from kinetree.scripts.studies.samplers import Distribution
 from kinetree.scripts.studies.study import Study
 from kinetree.scripts.terminal.error_messages import BadInput
@@ -44,6 +45,8 @@ def worst_case(
     """Search the largest value of a measure."""
     try:
         parsed(measure)
+        if counted_each([measure]):
+            raise ValueError(f"'{measure}': expected one measure, without `each`")
     except ValueError as error:
         raise BadInput(f"--worst: {error}") from None
     if study.correlated:

@@ -43,6 +43,7 @@ class Plant:
             self,
         )
         self.archive = SimpleNamespace(needs_python=False)
+        self.parts = self.stage_reference = None
 
     def __enter__(self) -> Plant:
         return self
