@@ -20,7 +20,7 @@ from kinetree.scripts.hil.controller import controller_of
 from kinetree.scripts.hil.frame import Frame
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.scenario import Channel, Scenario
-from kinetree.scripts.studies.run_parts import RunParts
+from kinetree.scripts.measures.run_parts import RunParts
 
 EARLY = 1e-9  # s: a frame that arrives with the beginning of a step is there, whatever the rounding of its delays
 

@@ -9,7 +9,7 @@ from types import TracebackType
 
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.hil.scenario import Scenario
-from kinetree.scripts.studies.run_parts import RunParts, speak_of_parts
+from kinetree.scripts.measures.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.terminal.error_messages import BadInput
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.scripts.hil.loop import Record
+from kinetree.scripts.measures.run_measures import measured
 from kinetree.scripts.reports.study_page import Section, write_page
-from kinetree.scripts.studies.measures import measured
 
 SHARES = (50.0, 99.0, 99.9)
 BAND = 0.05  # of the largest deviation

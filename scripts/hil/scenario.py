@@ -52,8 +52,7 @@ from typing import Any
 
 from kinetree.scripts.hil.controller import Loop
 from kinetree.scripts.hil.frame import MOST
-from kinetree.scripts.studies.measures import MEASURES, parsed
-from kinetree.scripts.studies.optimise_file import bounds
+from kinetree.scripts.measures.run_measures import MEASURES, bounds, parsed
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.input_files import number, only, read_toml
 

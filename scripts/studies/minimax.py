@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from kinetree.scripts.studies.measures import parsed, part_in
+from kinetree.scripts.measures.run_measures import parsed, part_in
 from kinetree.scripts.studies.optimise_search import BAD, KEPT, STAGES, Search
 
 SHIFT = 0.01  # of the scaled variables, for the differences of the histories

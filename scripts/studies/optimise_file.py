@@ -28,14 +28,13 @@ set = { load = 2.0 }
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kinetree.scripts.studies.measures import parsed, part_in
+from kinetree.scripts.measures.run_measures import bounds, parsed, part_in
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.input_files import number, only, read_toml
 
@@ -253,13 +252,3 @@ def variable(table: Any, place: str) -> Variable:
     if whole and not all(each == round(each) for each in (low, high)):
         raise BadInput(f"{place}: expected whole numbers as bounds, found {low:g}, {high:g}")
     return Variable(low, high, float(round(start)) if whole else start, whole)
-
-
-def bounds(table: Any, place: str) -> tuple[float, float]:
-    if not isinstance(table, dict) or not table or not set(table) <= {"min", "max"}:
-        raise BadInput(f"{place}: expected {{ min = a, max = b }}, one of them or both")
-    low, high = (
-        number(table[key], place) if key in table else free
-        for key, free in (("min", -math.inf), ("max", math.inf))
-    )
-    return low, high

@@ -21,10 +21,10 @@ import numpy as np
 
 from kinetree.models.result.atomic_file import write_text
 from kinetree.models.run.interrupt import uncut
+from kinetree.scripts.measures.run_measures import AtRest, columns_of, measured, parsed
+from kinetree.scripts.measures.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.studies.described import mark, marks
-from kinetree.scripts.studies.measures import AtRest, columns_of, measured, parsed
 from kinetree.scripts.studies.optimise_file import Task, orders_of
-from kinetree.scripts.studies.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.terminal.error_messages import BadInput
 
 if TYPE_CHECKING:

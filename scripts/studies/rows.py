@@ -14,9 +14,9 @@ import numpy as np
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.language.errors import ModelError
 from kinetree.models.run.interrupt import uncut
+from kinetree.scripts.measures.run_measures import AtRest, columns_of, measured
+from kinetree.scripts.measures.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.studies.described import alone
-from kinetree.scripts.studies.measures import AtRest, columns_of, measured
-from kinetree.scripts.studies.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.studies.workers import shared
 from kinetree.scripts.terminal.error_messages import BadInput
 

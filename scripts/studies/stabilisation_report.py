@@ -11,10 +11,10 @@ from kinetree.models import Result
 from kinetree.models.analysis.control_loops import stage_loops
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.result.atomic_file import whole_file
+from kinetree.scripts.measures.run_measures import AtRest, growth, swings
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
 from kinetree.scripts.reports.linear_text import STAGE_HEAD, stage_rows, worst_of
 from kinetree.scripts.reports.study_page import Section, write_page
-from kinetree.scripts.studies.measures import AtRest, growth, swings
 from kinetree.scripts.studies.stabilisation import (
     Comparison,
     row,

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kinetree.scripts.studies.measures import parsed
+from kinetree.scripts.measures.run_measures import parsed
+from kinetree.scripts.measures.run_parts import counted_each
 from kinetree.scripts.studies.optimise import Found, optimise
 from kinetree.scripts.studies.optimise_file import Task, Variable
-from kinetree.scripts.studies.run_parts import counted_each
 from kinetree.scripts.studies.samplers import Distribution
 from kinetree.scripts.studies.study import Study
 from kinetree.scripts.terminal.error_messages import BadInput

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 from kinetree.models import ModelError
-from kinetree.scripts.studies.measures import REST, TEXTS, columns_of
+from kinetree.scripts.measures.run_measures import REST, TEXTS, columns_of
 from kinetree.scripts.studies.rows import row_of
 from kinetree.scripts.studio.session import Session
 

@@ -9,7 +9,7 @@ import numpy as np
 from nicegui import ui
 
 from kinetree.models.result.number_format import written
-from kinetree.scripts.studies.measures import MEASURES, REST, TEXTS, VALUE
+from kinetree.scripts.measures.run_measures import MEASURES, REST, TEXTS, VALUE
 from kinetree.scripts.studio.maps import Axis, Map, run_map, spread, suggested
 from kinetree.scripts.studio.panels import number
 from kinetree.scripts.studio.session import Session

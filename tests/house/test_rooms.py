@@ -19,7 +19,7 @@ ORDER: dict[str, list[set[str]]] = {
     ],
     "kinetree.fmu": [{"component"}, {"native"}, {"slave"}, {"archive"}, {"source"}, {"external"}],
     "kinetree.scripts": [
-        {"templates"}, {"terminal"}, {"ssp"}, {"cosim", "fmi"}, {"reports"}, {"hil"}, {"studies"}, {"commands"}, {"kinetree"},
+        {"templates"}, {"terminal"}, {"measures"}, {"ssp"}, {"cosim", "fmi"}, {"reports"}, {"hil"}, {"studies"}, {"commands"}, {"kinetree"},
         {"studio"}, {"developer"}, {"site"}, {"bench"},
     ],
 }  # fmt: skip

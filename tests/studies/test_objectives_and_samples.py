@@ -10,10 +10,7 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from kinetree.models.engine.status import EvaluationError
-from kinetree.scripts.studies import excitation, samplers, stabilisation, study, sweep, worst_case
-from kinetree.scripts.studies.carrier_cosim import Coupled, drive_of, shipped
-from kinetree.scripts.studies.excitation import Wanted, best_excitation, excess
-from kinetree.scripts.studies.measures import (
+from kinetree.scripts.measures.run_measures import (
     REST,
     AtRest,
     columns_of,
@@ -23,6 +20,9 @@ from kinetree.scripts.studies.measures import (
     settling,
     swings,
 )
+from kinetree.scripts.studies import excitation, samplers, stabilisation, study, sweep, worst_case
+from kinetree.scripts.studies.carrier_cosim import Coupled, drive_of, shipped
+from kinetree.scripts.studies.excitation import Wanted, best_excitation, excess
 from kinetree.scripts.studies.samplers import Correlated, Distribution, cube, drawn
 from kinetree.scripts.studies.stabilisation import Comparison, shown_unit, spans, spread
 from kinetree.scripts.studies.study import Study, run_study

@@ -11,7 +11,8 @@ import pytest
 from kinetree.models import load
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.scripts import cli
-from kinetree.scripts.studies import measures, optimise_search
+from kinetree.scripts.measures import run_measures as measures
+from kinetree.scripts.studies import optimise_search
 from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import MOST_PLACES, places, read_task
 from kinetree.scripts.studies.optimise_search import Search

@@ -15,7 +15,7 @@ import numpy as np
 from kinetree.models.language.errors import suggestion
 from kinetree.models.result.result import shape_of
 from kinetree.models.result.stage_summary import phases_in
-from kinetree.scripts.studies.measures import Inside, part_in, with_part
+from kinetree.scripts.measures.run_measures import Inside, part_in, with_part
 from kinetree.scripts.terminal.error_messages import BadInput
 
 EACH = "each "

@@ -10,11 +10,11 @@ from kinetree.models import load
 from kinetree.scripts.hil.loop import Record
 from kinetree.scripts.hil.report import limit_rows, numbers
 from kinetree.scripts.hil.scenario import read_scenario
-from kinetree.scripts.studies.measures import measured, parsed, part_in
+from kinetree.scripts.measures.run_measures import measured, parsed, part_in
+from kinetree.scripts.measures.run_parts import RunParts
 from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import read_task
 from kinetree.scripts.studies.rows import one_row
-from kinetree.scripts.studies.run_parts import RunParts
 from kinetree.scripts.studies.study import read_study
 from kinetree.scripts.terminal.error_messages import BadInput
 

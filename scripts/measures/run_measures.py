@@ -15,6 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.input_files import number
+
 STILL = 1e-7  # of the fastest eigenvalue: a pair of zeros comes out of the eigenvalue problem as the root of the roundoff
 BAND = 0.02  # of the whole change: a column that stays within it has settled
 
@@ -216,3 +219,14 @@ def columns_of(texts: Sequence[str]) -> list[str]:
     return list(
         dict.fromkeys(column for name, column in map(parsed, texts) if column and name != VALUE)
     )
+
+
+def bounds(table: Any, place: str) -> tuple[float, float]:
+    """Return least and most of a measure from a table with min, max or both."""
+    if not isinstance(table, dict) or not table or not set(table) <= {"min", "max"}:
+        raise BadInput(f"{place}: expected {{ min = a, max = b }}, one of them or both")
+    low, high = (
+        number(table[key], place) if key in table else free
+        for key, free in (("min", -math.inf), ("max", math.inf))
+    )
+    return low, high
