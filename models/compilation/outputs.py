@@ -42,10 +42,9 @@ def add_quantity(builder: Builder, label: str, output: Output) -> None:
     kind, names = QUANTITIES[output.quantity or ""], output_names(label, output)
     if kind.state:
         return
-    builder.columns += [
-        Column(each, 0, output.unit or kind.unit_of(output), output.text, output.display_unit)
-        for each in names
-    ]
+    unit = output.unit or kind.unit_of(output)
+    shown_in = output.display_unit or ("" if output.unit else kind.display_unit)
+    builder.columns += [Column(each, 0, unit, output.text, shown_in) for each in names]
     if kind.sensed is not None and (plain(output) or kind.computed is None):
         kind.sensed(builder, output, list(zip(names, components(output), strict=True)))
     else:

@@ -77,10 +77,39 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN + 3 else text[:SHOWN] + "..."
 
 
+# words of other tools and textbooks, and the keys that mean them here, the likeliest first
+OTHER_WORDS = {
+    ("sample_time", "sampling_time", "sampling_period", "sample", "ts", "dt"): ("period", "step"),
+    ("k", "spring_constant", "spring_rate", "spring"): ("stiffness", "kp"),
+    ("c", "d", "b", "damper", "viscous"): ("damping", "kd"),
+    ("rest_length", "free_length", "natural_length", "l0", "unstretched"): ("length", "rest"),
+    ("min", "minimum", "lower", "lower_limit", "limits"): ("low", "min"),
+    ("max", "maximum", "upper", "upper_limit"): ("high", "max"),
+    ("gains", "p", "gain"): ("kp", "gain"),
+    ("initial", "initial_value", "q0", "x0", "init"): ("start",),
+    ("velocity", "v0", "initial_speed"): ("speed",),
+    ("position", "origin", "pos", "location", "xyz"): ("at", "point", "com"),
+    ("centre_of_mass", "center_of_mass", "cog", "cg"): ("com",),
+    ("modulus", "e", "young", "young_modulus"): ("youngs_modulus",),
+    ("g", "shear"): ("shear_modulus",),
+    ("type",): ("kind",),
+    ("kind",): ("type",),
+    ("input", "sensor", "feedback", "measured"): ("measure", "input"),
+    ("reference", "target", "desired", "set_point", "command"): ("setpoint",),
+    ("friction", "mu", "friction_coefficient"): ("friction", "mu"),
+    ("base", "from", "predecessor", "body1"): ("parent",),
+    ("to", "successor", "link", "body2"): ("child",),
+    ("end_time", "t_end", "duration", "tstop"): ("stop_time",),
+}
+
+
 def suggestion(name: object, known: Iterable[str]) -> str:
     """Return `did you mean ...?` for a similar known name, else the known names if they are few."""
     known = list(known)
     text = str(name)[:100]
+    for words, meant in OTHER_WORDS.items():
+        if text.lower() in words and (found := [each for each in meant if each in known]):
+            return f"did you mean '{found[0]}'?"
     lowered = {candidate.lower(): candidate for candidate in known[:1000]}
     close = difflib.get_close_matches(
         text.lower(), lowered, n=1, cutoff=0.6 if len(text) > 3 else 0.5

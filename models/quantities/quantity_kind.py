@@ -52,6 +52,7 @@ class QuantityKind:
     state: bool = False  # the integral of a rate, which has a column of its own
     own_axes: tuple[str, ...] = ()  # components of other names, one of which must be asked for
     rank: int = 100  # place in docs
+    display_unit: str = ""  # in tables and hosts, where the description asks for none
 
     @property
     def axes(self) -> tuple[str, ...]:

@@ -62,6 +62,14 @@ def test_section_loads_in_motion_balance_the_inertia_of_what_is_beyond():
     assert -result["my_0"][5:-5] == pytest.approx(change[5:-5], abs=2e-3 * np.abs(change).max())
 
 
+def test_stresses_are_read_in_megapascals_unless_another_unit_is_asked_for():
+    d = loaded()
+    d["outputs"] |= {"in_bar": d["outputs"]["stress"] | {"unit": "bar"}}
+    result = load(d).compile().simulate(stop_time=0.01)
+    assert result.display_unit("stress") == "MPa" and result.unit("stress") == "Pa"
+    assert result.display_unit("in_bar") == "bar"
+
+
 def test_moments_are_shown_in_units_of_moments():
     d = loaded()
     d["outputs"] = {

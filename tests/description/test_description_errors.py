@@ -3,7 +3,7 @@
 import pytest
 from regulator_description import REGULATOR, changed
 
-from kinetree.models import ModelError
+from kinetree.models import ModelError, load
 from kinetree.models.checks.loader import describe
 
 
@@ -366,3 +366,19 @@ def test_set_values_must_respect_bounds(table, key):
     assert problem.key == key and "a number >= 0.001 and <= 0.1" in str(problem)
     law = {"stages": [{"name": "a", "ends": {"at": 1}, "set": {"gap": "gap/2"}}, {"name": "b"}]}
     describe({**description, **law, "events": {}, "run": {}})
+
+
+@pytest.mark.parametrize(
+    ("table", "given", "meant"),
+    [
+        ({"bodies": {"a": {"mass": 1, "cog": [0, 0, 0]}}}, "cog", "com"),
+        ({"joints": {"j": {"child": "a", "kind": "revolute"}}}, "kind", "type"),
+        ({"controllers": {"c": {"kind": "pid", "sample_time": 0.01}}}, "sample_time", "period"),
+        ({"run": {"duration": 3.0}}, "duration", "stop_time"),
+    ],
+)
+def test_words_of_other_tools_lead_to_the_key(table, given, meant):
+    with pytest.raises(ModelError) as failure:
+        load({"format": "kinetree/1", "name": "x"} | table)
+    said = [each for each in str(failure.value).splitlines() if f"'{given}'" in each]
+    assert len(said) == 1 and f"'{meant}'" in said[0]

@@ -82,5 +82,6 @@ QUANTITIES = (
         ("station", "joint"),
         stress,
         rank=42,
+        display_unit="MPa",
     ),
 )
