@@ -24,14 +24,22 @@ DRAWS = 8  # starts that differ by one rounding
 TAIL = 8.0  # the largest of all possible roundings over the largest of those drawn
 
 
+def deviations(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the largest difference of each column of two tables, or of each number of two rows,
+    relative to its size where that exceeds 1.
+    """
+    if a.size == 0:
+        return np.zeros(a.shape[-1] if a.ndim else 0)
+    scale = np.maximum(1.0, np.max(np.abs(b), axis=0) if b.ndim > 1 else np.abs(b))
+    found = np.abs(a - b) / scale
+    return found.max(axis=0) if b.ndim > 1 else found
+
+
 def deviation(a: np.ndarray, b: np.ndarray) -> float:
     """Return the largest difference of two tables or rows, relative to the size of a column where
     that exceeds 1.
     """
-    if a.size == 0:
-        return 0.0
-    scale = np.maximum(1.0, np.max(np.abs(b), axis=0) if b.ndim > 1 else np.abs(b))
-    return float(np.max(np.abs(a - b) / scale))
+    return float(np.max(deviations(a, b), initial=0.0))
 
 
 def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
@@ -54,24 +62,26 @@ def starts(twin: InProcess) -> dict[str, float]:
 
 def horizon(
     twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray
-) -> tuple[int, float]:
+) -> tuple[int, np.ndarray]:
     """Return the last grid point before small changes of the start have grown too much.
 
-    What stiff springs make of the change at once, in accelerations and in the first step, is the measure of the growth, not part of it. The second
-    result is the largest response to a change of 1 until then: a host's error within its tolerance shows as much.
+    What stiff springs make of the change at once, in accelerations and in the first step, is the
+    measure of the growth, not part of it. The second result is the largest response of each column
+    to a change of 1 until then: a host's error within its tolerance shows as much.
     """
     given = starts(twin)
     if not given:
-        return len(grid) - 1, 1.0
+        return len(grid) - 1, np.ones(len(names))
     twin.reset()
     change = 1e-9
     twin.start({name: start + change * (1.0 + abs(start)) for name, start in given.items()})
     scale = np.maximum(1.0, np.max(np.abs(expected), axis=0))
-    moved = np.max(np.abs(run(twin, grid, names) - expected) / scale, axis=1)
+    columns = np.abs(run(twin, grid, names) - expected) / scale
+    moved = np.max(columns, axis=1)
     first = max(change, float(moved[:2].max()))
     grown = moved > GROWTH * first
     last = max(2, int(np.argmax(grown)) - 1) if grown.any() else len(grid) - 1
-    return last, max(first, float(moved[: last + 1].max())) / change
+    return last, np.maximum(change, columns[: last + 1].max(axis=0)) / change
 
 
 def own_bound(
@@ -118,10 +128,10 @@ def rounded(twin: InProcess, motion: Callable[[InProcess], np.ndarray]) -> float
 
 def step_error(
     twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray
-) -> float:
-    """Return an error bound of a fixed step from a run with half the step."""
+) -> np.ndarray:
+    """Return an error bound of a fixed step for each column, from a run with half the step."""
     if twin.unit.run.integrator not in FIXED:
-        return 0.0
+        return np.zeros(len(names))
     twin.reset()
     twin.head.step *= 0.5
-    return 2.0 * deviation(run(twin.start(), grid, names), expected)
+    return 2.0 * deviations(run(twin.start(), grid, names), expected)

@@ -287,7 +287,7 @@ def test_dead_point_amplifies_rounding():
     for name, mechanism in (("loop", four_bar_beside_a_dead_point()), ("pendulum", "lib:pendulum")):
         twin = InProcess(fmu_unit(load(mechanism), integrator="rk4", step=1e-3))
         expected = run(twin.start(), grid, ["phi"])
-        response[name] = horizon(twin, grid, ["phi"], expected)[1]
+        response[name] = horizon(twin, grid, ["phi"], expected)[1][0]
         found[name] = rounded(twin, lambda unit: run(unit, grid, ["phi"]))
     rounding = np.finfo(float).eps
     assert (

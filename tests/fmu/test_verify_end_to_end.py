@@ -45,7 +45,9 @@ def test_verify_runs_all_checks(monkeypatch: pytest.MonkeyPatch, case: str):
     monkeypatch.setattr(verify, "described", lambda report, archive: None)
     monkeypatch.setattr(verify, "check_archive", lambda path: None)
     monkeypatch.setattr(verify, "comparable", lambda archive, twin: ["x"])
-    monkeypatch.setattr(verify, "horizon", lambda twin, grid, names, expected: (last, response))
+    monkeypatch.setattr(
+        verify, "horizon", lambda twin, grid, names, expected: (last, np.array([response]))
+    )
     monkeypatch.setattr(
         verify,
         "own_bound",
@@ -53,7 +55,7 @@ def test_verify_runs_all_checks(monkeypatch: pytest.MonkeyPatch, case: str):
             0.25 * len(done.setdefault("own", [*given[:2], len(given[2](twin.start()))])) / 3
         ),
     )
-    monkeypatch.setattr(verify, "step_error", lambda *given: 0.5)
+    monkeypatch.setattr(verify, "step_error", lambda *given: np.array([0.5]))
     for name in ("motion", "chain_motion", "exchange", "sweep", "replay", "conditions"):
         monkeypatch.setattr(
             verify, name, lambda report, *given, name=name: done.setdefault(name, given)
@@ -87,7 +89,7 @@ def test_verify_runs_all_checks(monkeypatch: pytest.MonkeyPatch, case: str):
         assert "exchange" not in done
     else:
         bound = {"loops": 5e-3, "short": 1e-4}.get(case, 10.0 * 1e-8 * 1e7)
-        assert given("exchange", archive, lasting, ["x"], part, bound + 0.5)
+        assert given("exchange", archive, lasting, ["x"], part, np.array([bound + 0.5]))
     assert given("sweep", archive, lasting, ["x"], part) and given(
         "replay", archive, lasting, ["x"]
     )
