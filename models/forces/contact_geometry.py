@@ -4,7 +4,7 @@ Against a surface: a sphere at its lowest point, a capsule at both ends, a box a
 and those 120 degrees from it (so that it rolls on its side and stands on its end). Depths against a plane are exact; a terrain is that of every spot.
 One another: the deepest spot of sphere and sphere, capsule, box, cylinder, and of two capsules, by the nearest points of centre, segment and solid.
 It lies in the middle between the two surfaces: of two bodies of one material each gives way by half the depth, whatever their radii (Hertz), and
-which of them is named first does not count.
+which of them is named first does not count. Polygons: `polygon_contact`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,14 @@ from kinetree.models.expressions.node_arithmetic import (
 from kinetree.models.expressions.vectors import Vector
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.outlines import Placed
+from kinetree.models.forces.polygon_contact import (
+    corner_arms,
+    edges_of,
+    face_corner_arms,
+    in_plane,
+    nearest_edge,
+    solid_distances,
+)
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
 
 TINY = 1e-12  # distance below which no direction is told [m]
 LEAST_SLANT = 1e-9  # below it all of a rim is equally low
+NONE = Vector(const(0.0), const(0.0), const(0.0))
 PARALLEL = 1e-12  # square of the sine of the angle below which segments count as parallel
 
 
@@ -55,9 +64,11 @@ def corners(first: Placed, normal: Vector) -> tuple[list[Vector], E]:
     """Return the points of a shape that may touch a surface, relative to its centre, and their
     radius.
     """
+    if first.shape == "polygon":
+        return face_corner_arms(first), const(0.0)
     sizes = first.sizes()
     if first.shape == "sphere":
-        return [Vector(const(0.0), const(0.0), const(0.0))], sizes[0]
+        return [NONE], sizes[0]
     if first.shape == "capsule":
         half = first.z.times(0.5 * sizes[1])
         return [half, half.times(-1.0)], sizes[0]
@@ -142,9 +153,6 @@ def apart(first: Placed, second: Placed, a: Vector, b: Vector, radius: E, other:
     return [spot(first, second, arm, first.centre.plus(arm).minus(second.centre), normal, depth)]
 
 
-NONE = Vector(const(0.0), const(0.0), const(0.0))
-
-
 def sphere_sphere(first: Placed, second: Placed) -> list[Spot]:
     return apart(first, second, NONE, NONE, first.sizes()[0], second.sizes()[0])
 
@@ -226,6 +234,41 @@ def from_solid(
     return [spot(first, second, arm, first.centre.plus(arm).minus(second.centre), normal, depth)]
 
 
+def polygon_plane(first: Placed, second: Placed) -> list[Spot]:
+    """Return a spot at every corner of a polygon over the plane of a body."""
+    between = first.centre.minus(second.centre)
+    spots = []
+    for arm in face_corner_arms(first):
+        reach = between.plus(arm)
+        spots.append(spot(first, second, arm, reach, second.z, -reach.dot(second.z)))
+    return spots
+
+
+def sphere_polygon(first: Placed, second: Placed) -> list[Spot]:
+    """Return the spot between a sphere and the prism over a polygon."""
+    distance, normal = solid_distances(first, second)
+    radius = first.sizes()[0]
+    depth = radius - distance
+    arm = normal.times(0.5 * depth - radius)
+    return [spot(first, second, arm, first.centre.plus(arm).minus(second.centre), normal, depth)]
+
+
+def polygon_polygon(first: Placed, second: Placed) -> list[Spot]:
+    """Return a spot at every corner of either polygon, below the nearest edge of the other one."""
+    between, spots = first.centre.minus(second.centre), []
+    for own, other, sign in ((first, second, 1.0), (second, first, -1.0)):
+        edges = edges_of(other)
+        for corner in corner_arms(own):
+            reach = corner.plus(between.times(sign))
+            near = nearest_edge(edges, *in_plane(other, reach))
+            out = other.axis(0).times(near.nx).plus(other.axis(1).times(near.ny))
+            middle = out.times(-0.5 * near.distance)
+            here, there = corner.plus(middle), reach.plus(middle)
+            arm, reach = (here, there) if own is first else (there, here)
+            spots.append(spot(first, second, arm, reach, out.times(sign), -near.distance))
+    return spots
+
+
 def clamped(x: E, limit: E) -> E:
     return larger(smaller(x, limit), -limit)
 
@@ -237,6 +280,9 @@ PAIRS = {
     ("sphere", "cylinder"): sphere_cylinder,
     ("capsule", "capsule"): capsule_capsule,
     ("sphere", "plane"): sphere_plane,
+    ("sphere", "polygon"): sphere_polygon,
+    ("polygon", "polygon"): polygon_polygon,
+    ("polygon", "plane"): polygon_plane,
 }
 ON_PLANES = ("capsule", "box", "cylinder")  # whose contact with a plane is a patch
 

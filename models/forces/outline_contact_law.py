@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kinetree.models.expressions.internal_names import hidden
 from kinetree.models.expressions.node_arithmetic import E, choose, const, larger, name
 from kinetree.models.expressions.vectors import NOWHERE, Vector, registers
-from kinetree.models.forces.contact_geometry import PAIRS, Spot, on_ground, pair
+from kinetree.models.forces.contact_geometry import ON_PLANES, PAIRS, Spot, on_ground, pair
 from kinetree.models.forces.contacts import raised, sliding
 from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.line_laws import define_force
@@ -37,7 +37,7 @@ def add_shapes(builder: Builder, label: str, force: Any) -> None:
         )
         swapped = pair(first.shape, second.shape)[1]
         first, second = (second, first) if swapped else (first, second)
-        if second.shape == "plane" and first.shape != "sphere":
+        if second.shape == "plane" and first.shape in ON_PLANES:
             flat = patch_on_plane(first, second)
     else:
         flat = patch_on_ground(builder, label, force, first)
@@ -129,6 +129,8 @@ def on_patch(builder: Builder, label: str, force: Any, flat: Patch, ends: Ends) 
 
 def hertz_radius(first: Placed, second: Placed | None) -> E:
     """Return the radius of relative curvature of a sphere and its counterpart."""
+    if first.shape == "polygon":
+        return const(0.0)  # Hertz's law is refused for them
     radius = first.sizes()[0]
     if second is None or second.shape != "sphere":
         return radius

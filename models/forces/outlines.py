@@ -1,10 +1,11 @@
-"""Outlines of bodies for contacts: sphere, capsule, box, cylinder, plane; where they are."""
+"""Outlines of bodies for contacts: sphere, capsule, box, cylinder, polygon, plane; where they are."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from pydantic import Field
 
 from kinetree.models.expressions.internal_names import hidden
@@ -23,15 +24,20 @@ from kinetree.models.language.numbers_and_expressions import Vector as Numbers
 from kinetree.models.language.parts.base_table import ORIGIN, Part
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
 
-SHAPES = ("sphere", "capsule", "box", "cylinder", "plane")
+SHAPES = ("sphere", "capsule", "box", "cylinder", "polygon", "plane")
+MIN_CORNERS, MAX_CORNERS = 3, 100  # of a polygon
+LEAST_SIDE = 1e-9  # of a polygon by its size, below which two corners are one
+LEAST_TURN = 1e-9  # at a corner, below which edges are in line [rad]
 
 
 class Outline(Part):
-    """Shape of a contact, exactly one of sphere, capsule, box, cylinder, about the point named
-    beside it.
+    """Shape of a contact, exactly one of sphere, capsule, box, cylinder, polygon, about the point
+    named beside it.
     """
 
     sphere: Number | None = Field(default=None, description="Radius [m]")
@@ -42,6 +48,13 @@ class Outline(Part):
     box: Numbers | None = Field(default=None, description="Edge lengths [m]")
     cylinder: tuple[Number, Number] | None = Field(
         default=None, description="Radius and height along z [m]"
+    )
+    polygon: tuple[tuple[Number, Number], ...] | None = Field(
+        default=None, description="Corners x, y of a convex polygon, either way round [m]"
+    )
+    thickness: Number | None = Field(
+        default=None,
+        description="Of a polygon along z; left out: a flat plate on ground and planes, an endless prism for spheres [m]",
     )
     axis: Axis | None = Field(
         default=None, description="Direction of the outline's z axis in the body frame"
@@ -86,6 +99,7 @@ class Placed:
         self.builder, self.label, self.key, self.outline = builder, label, key, outline
         self.shape, self.body = outline.shape, builder.body[body]
         self.point = vector_of(builder, point, f"forces.{label}.{key}.point")
+        self._measured: dict[int, Vector] = {}
 
     def _named(self, word: str) -> str:
         return hidden(self.label, f"{self.key} {word}")
@@ -115,6 +129,19 @@ class Placed:
             for each in values
         )
 
+    def polygon(self) -> list[tuple[E, E]]:
+        """Return the corners x, y [m] of a polygon."""
+        key = f"forces.{self.label}.{self.key}.polygon"
+        return [
+            (E(self.builder.node(x, key)), E(self.builder.node(y, key)))
+            for x, y in self.outline.polygon or ()
+        ]
+
+    def thickness(self) -> E:
+        """Return the thickness [m] of a polygon that has one."""
+        key = f"forces.{self.label}.{self.key}.thickness"
+        return E(self.builder.node(self.outline.thickness or 0.0, key))
+
     @cached_property
     def in_body(self) -> tuple[Vector, Vector, Vector]:
         """Return the axes of the outline in body axes."""
@@ -133,14 +160,18 @@ class Placed:
         return x, y, z
 
     def axis(self, k: int) -> Vector:
-        """Return axis x, y or z of the outline in ground axes."""
-        return direction(self.builder, self._named(f"axis {k}"), self.body, self.in_body[k])
+        """Return axis x, y or z of the outline in ground axes; each is measured once."""
+        if k not in self._measured:
+            self._measured[k] = direction(
+                self.builder, self._named(f"axis {k}"), self.body, self.in_body[k]
+            )
+        return self._measured[k]
 
-    @cached_property
+    @property
     def axes(self) -> tuple[Vector, Vector, Vector]:
         return self.axis(0), self.axis(1), self.axis(2)
 
-    @cached_property
+    @property
     def z(self) -> Vector:
         return self.axis(2)
 
@@ -178,4 +209,47 @@ def check_outline(checker: Checker, path: Path, outline: Outline) -> bool:
             checker.complain((*path, given[0]), f"{number:g}", "numbers > 0")
     if outline.axis is not None and outline.rotate is not None:
         checker.complain(path, "axis and rotate", "one of them")
-    return True
+    return check_polygon(checker, path, outline)
+
+
+def check_polygon(checker: Checker, path: Path, outline: Outline) -> bool:
+    """Report a polygon that is not convex, and a thickness of other shapes or not above zero."""
+    thickness = checker.number(outline.thickness)
+    if outline.thickness is not None and outline.polygon is None:
+        checker.complain((*path, "thickness"), f"one with {outline.shape}", "one with a polygon")
+    elif thickness is not None and thickness <= 0.0:
+        checker.complain((*path, "thickness"), f"{thickness:g}", "a number > 0")
+    if outline.polygon is None:
+        return True
+    key = (*path, "polygon")
+    if not MIN_CORNERS <= len(outline.polygon) <= MAX_CORNERS:
+        found = f"{len(outline.polygon)} corners"
+        checker.complain(key, found, f"{MIN_CORNERS} to {MAX_CORNERS} corners")
+        return False
+    corners = [checker.numbers(corner) for corner in outline.polygon]
+    known = [corner for corner in corners if corner is not None]
+    fault = convexity_fault(known) if len(known) == len(corners) else None
+    if fault is not None:
+        hint = "cut it into convex pieces, each with a contact of its own"
+        checker.complain(key, fault, "the corners of a convex polygon, in order", hint)
+    return fault is None
+
+
+def convexity_fault(corners: Sequence[Sequence[float]]) -> str | None:
+    """Return what keeps a list of corners x, y from being a convex polygon, or None."""
+    points = np.array(corners, dtype=float)
+    sides = np.roll(points, -1, axis=0) - points
+    short = np.hypot(*sides.T) <= LEAST_SIDE * float(np.ptp(points, axis=0).max())
+    if short.any():
+        k = int(short.argmax())
+        return f"corners {k + 1} and {(k + 1) % len(points) + 1} in one place"
+    following = np.roll(sides, -1, axis=0)
+    turns = np.arctan2(
+        sides[:, 0] * following[:, 1] - sides[:, 1] * following[:, 0],
+        np.sum(sides * following, axis=1),
+    )
+    whole = float(turns.sum())
+    inward = turns * np.sign(whole) < -LEAST_TURN
+    if inward.any():
+        return f"corner {(int(inward.argmax()) + 1) % len(points) + 1}, which points inwards"
+    return None if abs(abs(whole) - 2.0 * np.pi) < 1.0 else "edges that cross"

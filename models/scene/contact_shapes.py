@@ -11,9 +11,10 @@ import numpy as np
 from kinetree.models.description.schema import Description
 from kinetree.models.language.parts.coupling_parts import Rolling
 from kinetree.models.scene.attachments import Numbers, turned
-from kinetree.models.scene.shapes import Part, along, part
+from kinetree.models.scene.shapes import Part, along, extruded, part
 
 DISC = 0.05  # thickness of a sharp-edged disc by its radius
+FLAT = 0.05  # thickness of a polygon without one, by its size
 BLADE = 0.035  # radius of the wheel that shows a blade, by the size of the scene
 RINGS, AROUND = 14, 28  # of an ellipsoid
 DARK = "#2b2f36"
@@ -57,7 +58,7 @@ def ball(touching: Any, numbers: Numbers) -> Part | None:
 
 
 def outline_part(outline: Any, point: np.ndarray, numbers: Numbers) -> Part | None:
-    """Return the sphere, capsule, box or cylinder of a contact, or None for a plane."""
+    """Return the sphere, capsule, box, cylinder or polygon of a contact, or None for a plane."""
     R = np.eye(3)
     if outline.axis is not None:
         R = along(numbers.vector(outline.axis))
@@ -67,6 +68,11 @@ def outline_part(outline: Any, point: np.ndarray, numbers: Numbers) -> Part | No
     for kind in ("capsule", "box", "cylinder"):
         if getattr(outline, kind) is not None:
             return part(kind, numbers.vector(getattr(outline, kind)), point, R)
+    if outline.polygon is not None:
+        corners = [numbers.vector(corner) for corner in outline.polygon]
+        size = float(np.ptp(corners, axis=0).max())
+        high = FLAT * size if outline.thickness is None else numbers.number(outline.thickness)
+        return part("mesh", (), point, R, **extruded(corners, high))
     return (
         part("sphere", (numbers.number(outline.sphere),), point, R)
         if outline.sphere is not None

@@ -1,0 +1,168 @@
+"""Contact points of convex polygons with ground, planes, spheres and one another: position, normal and depth.
+
+A polygon lies in the x-y plane of its outline. On the ground and on planes its corners bear, with a thickness those of both faces. Against spheres it
+is a prism along z, as long as its thickness or endless; the sphere touches the nearest edge or corner, from inside out through the nearest edge. Of
+two polygons every corner that is inside the other one bears by itself, in the other's plane: its depth is that below the nearest edge, which is
+continuous where corners enter and leave, so that the springs keep energy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from kinetree.models.expressions.node_arithmetic import (
+    E,
+    absolute,
+    choose,
+    const,
+    larger,
+    root,
+    smaller,
+)
+from kinetree.models.expressions.vectors import Vector
+from kinetree.models.forces.outlines import Placed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TINY = 1e-12  # distance below which no direction is told [m]
+
+
+@dataclass
+class Edge:
+    """An edge of a polygon in its plane: first corner, unit outward normal, length; the direction
+    along it is the normal turned by a right angle."""
+
+    x: E
+    y: E
+    nx: E
+    ny: E
+    length: E
+
+    def height(self, px: E, py: E) -> E:
+        """Return the signed distance [m] of a point from the edge's line, positive outside."""
+        return self.nx * (px - self.x) + self.ny * (py - self.y)
+
+    def beyond(self, px: E, py: E) -> E:
+        """Return how far [m] a point lies beyond the ends of the edge, along it; 0 beside it."""
+        along = self.nx * (py - self.y) - self.ny * (px - self.x)
+        return along - larger(smaller(along, self.length), 0.0)
+
+
+@dataclass
+class Nearest:
+    """The point of a polygon's boundary nearest to a point: signed distance [m], positive outside,
+    and the unit outward normal in the polygon's plane."""
+
+    distance: E
+    nx: E
+    ny: E
+
+
+def signed_area(corners: Sequence[Sequence[E]]) -> E:
+    """Return the area [m2] of a polygon, positive for corners that run counter-clockwise."""
+    closed = [*corners, corners[0]]
+    parts = (a[0] * b[1] - b[0] * a[1] for a, b in pairwise(closed))
+    return 0.5 * sum(parts, const(0.0))
+
+
+def edges_of(shape: Placed) -> list[Edge]:
+    """Return the edges of a polygon with outward normals, whichever way its corners run."""
+    corners = shape.polygon()
+    sign = choose(signed_area(corners) < 0.0, -1.0, 1.0)
+    found = []
+    for a, b in pairwise([*corners, corners[0]]):
+        # Clockwise corners are run through backwards, so that the polygon stays on the left.
+        x, y = (choose(sign < 0.0, q, p) for p, q in zip(a, b, strict=True))
+        dx, dy = (sign * (q - p) for p, q in zip(a, b, strict=True))
+        length = root(dx * dx + dy * dy)
+        found.append(Edge(x, y, dy / length, -dx / length, length))
+    return found
+
+
+def nearest_boundary(edges: list[Edge], px: E, py: E) -> Nearest:
+    """Return the nearest point of a convex polygon's boundary to a point in its plane."""
+    best: tuple[E, ...] = ()
+    highest = const(0.0)
+    for edge in edges:
+        height, beyond = edge.height(px, py), edge.beyond(px, py)
+        this = (height * height + beyond * beyond, height, beyond, edge.nx, edge.ny)
+        highest = larger(highest, height) if best else height
+        nearer = this[0] < best[0] if best else None
+        best = (
+            this
+            if nearer is None
+            else tuple(choose(nearer, a, b) for a, b in zip(this, best, strict=True))
+        )
+    square, height, beyond, nx, ny = best
+    corner = choose(highest > 0.0, absolute(beyond), 0.0) > TINY
+    distance = root(larger(square, TINY * TINY))
+    wide = tuple(
+        choose(corner, off / distance, n)
+        for off, n in (
+            (nx * height - ny * beyond, nx),
+            (ny * height + nx * beyond, ny),
+        )
+    )
+    return Nearest(choose(corner, distance, height), *wide)
+
+
+def nearest_edge(edges: list[Edge], px: E, py: E) -> Nearest:
+    """Return the edge whose line a point is farthest outside of, or least far inside: inside a
+    convex polygon the nearest one.
+    """
+    heights = [edge.height(px, py) for edge in edges]
+    distance, nx, ny = heights[0], edges[0].nx, edges[0].ny
+    for height, edge in zip(heights[1:], edges[1:], strict=True):
+        farther = height > distance
+        distance = choose(farther, height, distance)
+        nx, ny = choose(farther, edge.nx, nx), choose(farther, edge.ny, ny)
+    return Nearest(distance, nx, ny)
+
+
+def in_plane(shape: Placed, reach: Vector) -> tuple[E, E]:
+    """Return the coordinates [m] of a point in a polygon's plane, from its vector to the centre."""
+    return reach.dot(shape.axis(0)), reach.dot(shape.axis(1))
+
+
+def corner_arms(shape: Placed) -> list[Vector]:
+    """Return the corners of a polygon from its centre, in ground axes."""
+    x, y = shape.axis(0), shape.axis(1)
+    return [x.times(a).plus(y.times(b)) for a, b in shape.polygon()]
+
+
+def face_corner_arms(shape: Placed) -> list[Vector]:
+    """Return the corners of both faces of a polygon with a thickness, else those of the polygon."""
+    flat = corner_arms(shape)
+    if shape.outline.thickness is None:
+        return flat
+    half = shape.z.times(0.5 * shape.thickness())
+    return [arm.plus(half) for arm in flat] + [arm.minus(half) for arm in flat]
+
+
+def solid_distances(first: Placed, second: Placed) -> tuple[E, Vector]:
+    """Return the signed distance [m] of the first one's centre from a polygon's prism, and the
+    outward normal in ground axes.
+    """
+    middle = first.centre.minus(second.centre)
+    px, py = in_plane(second, middle)
+    edge = nearest_boundary(edges_of(second), px, py)
+    side = second.axis(0).times(edge.nx).plus(second.axis(1).times(edge.ny))
+    if second.outline.thickness is None:
+        return edge.distance, side
+    along = middle.dot(second.z)
+    above = absolute(along) - 0.5 * second.thickness()
+    end = second.z.times(choose(along < 0.0, -1.0, 1.0))
+    a, b = larger(edge.distance, 0.0), larger(above, 0.0)
+    beside = root(larger(a * a + b * b, TINY * TINY))
+    rim = choose(a > 0.0, b, 0.0) > 0.0
+    face = above > edge.distance
+    normal = Vector(
+        *(
+            choose(rim, (p * a + q * b) / beside, choose(face, q, p))
+            for p, q in zip(side, end, strict=True)
+        )
+    )
+    return choose(rim, beside, larger(edge.distance, above)), normal
