@@ -65,7 +65,10 @@ def command_line(arguments: list[str]) -> Any:
         callback=everything,
     )
     for name, function in asked_for(arguments[0] if arguments else "").items():
-        app.command(name)(function)
+        texts = (
+            {"ignore_unknown_options": True} if name == "explain" else {}
+        )  # messages name options
+        app.command(name, context_settings=texts)(function)
     made = typer.main.get_command(app)
     if not arguments or {"--help", "-h"} & {*arguments}:
         from rich.markup import escape

@@ -2,20 +2,24 @@
 
 import re
 from functools import cache
-from typing import Annotated
+from typing import Annotated, get_type_hints
 
 import typer
 
 from kinetree.models.expressions.function_help import MEANINGS
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.error_hints import advice
+from kinetree.scripts.commands import found as found_commands
+from kinetree.scripts.terminal.error_hints import advice, form_advice
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.explain_lookup import choices, example, inside, values
 from kinetree.scripts.terminal.glossary import TERMS, glossary_entries
 from kinetree.scripts.terminal.json_output import Json, show_json
+from kinetree.scripts.terminal.message_source import message_source
 
 # a message about a key begins with it, behind a file and a line perhaps
 KEY_FIRST = re.compile(r"(kinetree: )?(\S+:(\d+:)? )?[a-z_]+(\.[^\s:]+|\[[^\]]*\])+: ")
+
+LONGEST_NAME = 3  # words of a key with its tables; more are a message
 
 
 def explain(
@@ -32,12 +36,15 @@ def explain(
     asked = " ".join(words).strip()
     found = advice(asked)
     if not found or " " not in asked or KEY_FIRST.match(asked):
+        named = len(asked.split()) <= LONGEST_NAME or KEY_FIRST.match(asked)
         found = [
-            *meanings(asked),
+            *(meanings(asked) if named else []),
             *(values(asked) if " " not in asked else []),
             *glossary_entries(asked),
             *found,
         ]
+    if " " in asked and not any(place == "about" for place, _ in found):
+        found += message_help(asked, found)
     if not found:
         from difflib import get_close_matches
 
@@ -59,6 +66,33 @@ def explain(
     )
     for text in dict.fromkeys(filter(None, shown)):
         typer.echo(f"\n{text}")
+
+
+def message_help(message: str, found: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return what the form of a message means, where nothing else explains it, and where it comes
+    from.
+    """
+    source = [*option_help(message), *message_source(message)]
+    if not found:
+        return [*form_advice(message), *source]
+    return [line for line in source if line[0] != "about"] if advice(message) else source
+
+
+def option_help(message: str) -> list[tuple[str, str]]:
+    """Return what the options that a message names do, one line for every wording."""
+    options = dict.fromkeys(re.findall(r"(?<!\S)--[a-z][a-z-]*[a-z]", message))
+    lines: dict[tuple[str, str], None] = {}
+    for command in found_commands().values() if options else ():
+        for hint in get_type_hints(command, include_extras=True).values():
+            for option in getattr(hint, "__metadata__", ()):
+                names = (
+                    getattr(option, "default", ""),
+                    *(getattr(option, "param_decls", ()) or ()),
+                )
+                declared = " ".join(map(str, names)).replace("/", " ")
+                for name in options.keys() & set(declared.split()):
+                    lines[name, option.help or ""] = None
+    return list(lines)
 
 
 @cache

@@ -1,5 +1,7 @@
 """Advice on messages that name no key: a phrase of the message, its cause, what to do."""
 
+import re
+
 ADVICE = {
     "unknown parameter": "--set, keyword arguments and stages change what [parameters] has; `kinetree info MODEL` shows values and units",
     "unknown key": "misspelt, or of another kind; the message lists the keys there are, `kinetree explain TABLE` tells what they mean",
@@ -38,6 +40,101 @@ ADVICE = {
     "drives a rotor": "LGR has no place for rotor_inertia: take DEC, ABM or CBM",
     "no such file": "paths stand relative to where the command runs; those inside of a description relative to its file",
 }  # fmt: skip
+
+
+FORMS = {
+    r"needs? .*pip install|pip install": (
+        "a part that is installed only on request is missing: run the command that the "
+        "message ends with"
+    ),
+    r"no (column|columns) |has no column": (
+        "columns are coordinates, der(coordinate), states, outputs and inputs: the first line"
+        " of `kinetree run ... -o x.csv` has them all"
+    ),
+    r"no parameter|no such parameter": (
+        "parameters stand under [parameters]; `kinetree info MODEL` lists them with values "
+        "and units"
+    ),
+    r"no (state|input|output|body|joint|stage|mode|channel|face|node|table)s? ": (
+        "no such name there: `kinetree info MODEL` lists the names of a mechanism, the "
+        "message those that are there"
+    ),
+    r"cannot be (read|opened|unpacked)|is not .* that can be read": (
+        "the file is damaged, empty, of another format, or may not be read: look at its size,"
+        " its ending and its rights"
+    ),
+    r"cannot be written|does not exist": (
+        "the folder has to exist and to be writable; paths stand relative to where the command runs"
+    ),
+    r"no file |no such file|not found": (
+        "paths stand relative to where the command runs; those inside of a description "
+        "relative to its file"
+    ),
+    r"no rows|no values|no samples|too few": (
+        "the data end before they begin: a heading without rows, a wrong separator, or a "
+        "record too short for what is asked"
+    ),
+    r"(is missing|expected a name|is given twice|missing)": (
+        "write the key once, with a value of the kind that the message names"
+    ),
+    r"expected one of|unknown|is not (known|there|offered)|neither .* nor": (
+        "a word that does not exist there: the message lists those that do; `kinetree explain"
+        " WORD` tells what they mean"
+    ),
+    r"has shape|of shape|expected as many|values, the time has|numbers for": (
+        "arrays and lists have to be as long as what they belong to: compare the two lengths "
+        "in the message"
+    ),
+    r"not finite|finite (number|value)": (
+        "NaN or infinity came in: a division by 0, an empty cell, or a motion that grew "
+        "without bound"
+    ),
+    r"(expected|is) (a |an |not )?(positive|negative|whole|number|numbers|true)": (
+        "a value of another kind or sign: the message shows it behind `found` or `is`, and "
+        "what may stand there behind `expected`"
+    ),
+    r"ascend|descend|before the start|after .* in row": (
+        "times and stations have to grow from row to row, and an end lies after its start: "
+        "look for repeated or swapped rows"
+    ),
+    r"at most|at least|more than|too (large|long|many|deep)|expected .* to |nested too deeply": (
+        "a bound that keeps programs from stalling or results from meaning nothing: less of "
+        "it, or divide the task"
+    ),
+    r"exclude|one of them|belongs? to|go together|neither|leave .* out|both": (
+        "keys or options that exclude or need each other: keep those that belong together"
+    ),
+    r"supported|only|is for |are for ": (
+        "not possible in this combination: the message names where it is possible"
+    ),
+    r"not allowed|impossible|cannot be set|is to begin at": (
+        "the host calls in an order or with values that the standard forbids at that moment: "
+        "look at its last calls"
+    ),
+    r"damaged|of another (model|version|task)": (
+        "it was made by another version or for another model, or cut off: make it anew"
+    ),
+    r" as |of length 0|without a|longer than|number": (
+        "the part that is named says something that it may not: the message shows it behind "
+        "its name"
+    ),
+    r"variables?, found|derivative": (
+        "how often or by how many variables it is asked does not fit how it is declared"
+    ),
+    r"(^| )at t = ": (
+        "what happened at that instant: run to just before it (`--stop-time`) and look at the"
+        " columns that grow"
+    ),
+}  # forms of messages, for those without advice of their own; the first that fits
+
+
+def form_advice(message: str) -> list[tuple[str, str]]:
+    """Return what a form of messages, such as `expected one of`, means and what to do."""
+    for form, text in FORMS.items():
+        found = re.search(form, message, re.IGNORECASE)
+        if found:
+            return [(found[0].strip(), text)]
+    return []
 
 
 def advice(message: str) -> list[tuple[str, str]]:
