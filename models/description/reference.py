@@ -1,12 +1,13 @@
-"""The reference page of the format, written from the model itself; `python -m` this module renews docs/format.md."""
+"""The reference pages of the format, written from the model itself; `python -m` this module renews docs/format.md and docs/format/*.md."""
 
 from __future__ import annotations
 
 import re
 import types
+from collections.abc import Iterable
 from inspect import cleandoc
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -48,7 +49,7 @@ from kinetree.models.language.parts.predictive_parts import (
 )
 from kinetree.models.language.parts.report_parts import ReportPlot, ReportTable, Texts
 
-FILE = Path(__file__).parents[2] / "docs" / "format.md"
+DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = Path(__file__).parents[1] / "schema" / "examples"
 WORDS = {
     numbers_and_expressions.Number: "number",
@@ -122,6 +123,67 @@ TABLES: dict[str, type[BaseModel]] = {
     "estimated number": EstimatedNumber,
     "estimated force": EstimatedForce,
 }
+TOUCHING = ("contact", "tyre", "wheel", "jack", "guide", "rail")  # forces on a page of their own
+CHAPTERS: dict[
+    str, tuple[str, str, tuple[str, ...]]
+] = {  # by file: title, what is read there, tables
+    "file": (
+        "The whole file, parameters, inputs, outputs",
+        "what a description consists of, and its numbers, signals and tables",
+        ("[parameters]", "[inputs]", "[outputs]", "[states.NAME]", "[tables.NAME]"),
+    ),
+    "bodies": (
+        "Bodies, materials and beams",
+        "mass, shape and flexibility of bodies",
+        ("[bodies.NAME]", "shape, shapes, scenery", "[materials.NAME]", "[beams.NAME]", "section"),
+    ),
+    "joints": (
+        "Joints and couplings",
+        "how bodies move against each other, and relations between their motions",
+        ("[joints.NAME]", "transforms", "follow", "[couplings.NAME]", "blade", "rolling"),
+    ),
+    "forces": (
+        "Forces along lines and coordinates",
+        "springs, dampers, drives, ropes, gears, and what holds or pushes",
+        ("over", "drum", "point, as in between"),
+    ),
+    "touching": (
+        "Forces of what touches",
+        "soft contacts, tyres, wheels, jacks, rails and guides",
+        ("[forces.NAME.shape]", "[forces.NAME.against]", "soil", "track", "oil", "shear", "helix"),
+    ),
+    "contacts": (
+        "Rigid contacts",
+        "contacts with impacts, rest and dry friction",
+        ("[contacts.NAME]", "[contacts.NAME.against]"),
+    ),
+    "hydraulics": (
+        "Actuators and hydraulic circuits",
+        "drives from outside the mechanism, and oil inside it",
+        ("[actuators.NAME]", "chambers"),
+    ),
+    "controllers": (
+        "Controllers and observers",
+        "laws and estimators inside the mechanism",
+        (
+            *("planned command", "tracked value", "limited value", "[observers.NAME]"),
+            *("reading", "estimated number", "estimated force"),
+        ),
+    ),
+    "run": (
+        "Run, stages, events, reports",
+        "how long and how exactly it runs, what changes on the way, what is printed",
+        (
+            *("[run]", "tolerances", "prepare", "[[stages]]", "ends", "[events.NAME]"),
+            *("[report.tables.NAME]", "[report.plots.NAME]"),
+        ),
+    ),
+    "chain": (
+        "Linear chains",
+        "long rows of equal masses and springs",
+        ("[chain]", "[chain.supports.NAME]"),
+    ),
+}
 OPENING = f"""# The description file, key by key
 
 A TOML file (or JSON, or a dict of the same structure) describes a mechanism. SI units; right-handed frames; `ground` is body 0.
@@ -154,30 +216,100 @@ or {read_source.LARGEST_FILE[".json"] // 10**6} MB of JSON; {read_source.DEEPEST
 """
 
 
-def reference() -> str:
-    """Return the page as Markdown."""
-    parts = [OPENING, words(), section("At the top level", schema.Description, "description")]
-    parts += [section(f"`{title}`", model, slug(title)) for title, model in TABLES.items()]
-    parts += [
-        joint_table(),
-        "## `[forces.NAME]`\n\nThe kind is told by the keys; `kind` says it where they fit several.\n",
-        force_table(),
-        *(
-            section(f'`kind = "{name}"`', kind.table, slug("force", name), level=3)
-            for name, kind in KINDS.items()
-        ),
-        "## `[hydraulics.NAME]`\n\nA circuit: places with a pressure and elements with a flow between them; docs/hydraulics.md shows one.\n",
-        *(
-            section(f'`kind = "{name}"`', kind.table, slug("hydraulics", name), level=3)
-            for name, kind in HYDRAULICS.items()
-        ),
-        "## `[controllers.NAME]`\n\nLaws inside the mechanism, continuous or sampled; docs/laboratory.md shows one. All have the keys of `sensor`.\n",
-        *(
-            section(f'`kind = "{name}"`', model, slug("controllers", name), level=3)
-            for name, model in CONTROLLERS.items()
-        ),
+class Entry(NamedTuple):
+    """A section of the reference: its title, its table, the name of its example."""
+
+    title: str
+    model: type[BaseModel]
+    shown: str
+
+
+def entries() -> dict[str, list[Entry]]:
+    """Return the sections of every page of the reference, by its file."""
+    found = {
+        file: [Entry(f"`{title}`", TABLES[title], slug(title)) for title in titles]
+        for file, (_, _, titles) in CHAPTERS.items()
+    }
+    found["file"].insert(0, Entry("At the top level", schema.Description, "description"))
+    kinds: list[tuple[str, str, str, Any]] = [
+        ("touching" if name in TOUCHING else "forces", "force", name, kind.table)
+        for name, kind in KINDS.items()
     ]
-    return "\n".join(parts)
+    kinds += [("hydraulics", "hydraulics", name, kind.table) for name, kind in HYDRAULICS.items()]
+    kinds += [("controllers", "controllers", name, model) for name, model in CONTROLLERS.items()]
+    for file, room, name, model in kinds:
+        found[file].append(Entry(f'`kind = "{name}"`', model, slug(room, name)))
+    return found
+
+
+def anchor(title: str) -> str:
+    """Return the anchor that the site gives a heading."""
+    return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower())
+
+
+def reference_pages() -> dict[str, str]:
+    """Return the pages as Markdown by their names below docs/: the index, and one per chapter."""
+    sections = entries()
+    pages = {"format.md": "\n".join([OPENING, index(sections), words()])}
+    for file, (title, about, _) in CHAPTERS.items():
+        opening = (
+            f"# {title}\n\nAfter this page you know every key of {about}. All tables with a filter, and "
+            'the types in the column "value": [the description file](../format.md).\n'
+        )
+        parts = [section(each.title, each.model, each.shown) for each in sections[file]]
+        pages[f"format/{file}.md"] = "\n".join([opening, *before(file), *parts])
+    return pages
+
+
+def before(file: str) -> list[str]:
+    """Return the tables of kinds that a page begins with."""
+    if file == "joints":
+        return [joint_table()]
+    if file in ("forces", "touching"):
+        names = [name for name in KINDS if (name in TOUCHING) == (file == "touching")]
+        return [
+            "## `[forces.NAME]`\n\nThe kind is told by the keys; `kind` says it where they fit several.\n",
+            force_table(names),
+        ]
+    if file == "hydraulics":
+        text = "A circuit: places with a pressure and elements with a flow between them; [hydraulics](../hydraulics.md) shows one."
+        return [f"## `[hydraulics.NAME]`\n\n{text}\n"]
+    if file == "controllers":
+        text = "Laws inside the mechanism, continuous or sampled; [the laboratory](../laboratory.md) shows one. All have the keys of `sensor`."
+        return [f"## `[controllers.NAME]`\n\n{text}\n"]
+    return []
+
+
+def index(sections: dict[str, list[Entry]]) -> str:
+    """Return a table of all tables with their keys; the site puts a filter above it."""
+    lines = [
+        "## All tables",
+        "",
+        "Every table with its keys; on the site, what is typed above it leaves the rows that contain it. The search of the site, and",
+        "`kinetree explain KEY` in a terminal, find keys too.",
+        "",
+        '<div class="filtered" markdown>',
+        "",
+        "| table | what it is | keys |",
+        "|---|---|---|",
+    ]
+    taken: set[str] = set()
+    for file, found in sections.items():
+        here: set[str] = set()
+        for title, model, _ in found:
+            goal, old = anchor(title), anchor(title)
+            while goal in here:
+                goal += "_1"
+            while old in taken:
+                old += "_1"
+            here.add(goal)
+            taken.add(old)
+            common = Named.model_fields if issubclass(model, Named) else {}
+            keys = [f"`{key}`" for key in model.model_fields if key not in common and key != "kind"]
+            told = cleandoc(str(model.__doc__)).split("\n\n")[0].replace("\n", " ")
+            place = f'<span id="{old}"></span>[{title}](format/{file}.md#{goal})'
+            lines.append(f"| {place} | {plain(told, '*|')} | {' '.join(keys)} |")
+    return "\n".join([*lines, "", "</div>", ""])
 
 
 def joint_table() -> str:
@@ -204,12 +336,12 @@ def joint_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def force_table() -> str:
-    """Return a line for every kind of force element: its law and the names it offers besides
-    force('NAME').
+def force_table(names: Iterable[str]) -> str:
+    """Return a line for every one of these kinds of force elements: its law and the names it offers
+    besides force('NAME').
     """
     lines = ["| kind | law | names |", "|---|---|---|"]
-    for name, kind in KINDS.items():
+    for name, kind in ((name, KINDS[name]) for name in names):
         offered = ", ".join(f"`NAME.{suffix}`" for suffix in kind.measures)
         lines.append(f"| `{name}` | {plain(kind.says, '*|')} | {offered} |")
     return "\n".join(lines) + "\n"
@@ -242,10 +374,11 @@ def words() -> str:
     return "\n".join([*lines, "", f"```toml\n{block}\n```", ""])
 
 
-def section(title: str, model: type[BaseModel], shown: str, level: int = 2) -> str:
+def section(title: str, model: type[BaseModel], shown: str) -> str:
+    """Return the heading, description, keys and example of a table."""
     hints = get_type_hints(model, include_extras=True)
     lines = [
-        f"{'#' * level} {title}",
+        f"## {title}",
         "",
         cleandoc(str(model.__doc__)),
         "",
@@ -310,4 +443,6 @@ def default(field: FieldInfo) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(reference(), encoding="utf-8")
+    (DOCS / "format").mkdir(exist_ok=True)
+    for name, page in reference_pages().items():
+        (DOCS / name).write_text(page, encoding="utf-8")

@@ -14,8 +14,7 @@ from work_counted import calls
 from kinetree.models.checks.loader import describe
 from kinetree.models.description.json_schema import FILE, json_schema, schema_text
 from kinetree.models.description.reading.source_location import scan
-from kinetree.models.description.reference import FILE as FORMAT_PAGE
-from kinetree.models.description.reference import reference
+from kinetree.models.description.reference import DOCS, TABLES, entries, reference_pages
 from kinetree.models.description.schema import Description
 from kinetree.models.forces.kinds import KINDS, force_kind
 from kinetree.models.language.errors import ModelError
@@ -154,9 +153,25 @@ def test_published_schema_is_current():
     assert FILE.read_text(encoding="utf-8") == schema_text()
 
 
-def test_reference_page_is_current():
-    """Renew it by `python -m kinetree.models.description.reference`."""
-    assert FORMAT_PAGE.read_text(encoding="utf-8") == reference()
+def test_reference_pages_are_current():
+    """Renew them by `python -m kinetree.models.description.reference`."""
+    pages = reference_pages()
+    assert {path.name for path in (DOCS / "format").glob("*.md")} == {
+        name.removeprefix("format/") for name in pages if name.startswith("format/")
+    }
+    for name, text in pages.items():
+        assert (DOCS / name).read_text(encoding="utf-8") == text, name
+
+
+def test_every_table_stands_on_one_page_and_in_the_index():
+    titles = [entry.title for found in entries().values() for entry in found]
+    assert sorted(title for title in titles if title.strip("`") in TABLES) == sorted(
+        f"`{title}`" for title in TABLES
+    )
+    index = (DOCS / "format.md").read_text(encoding="utf-8")
+    assert all(f"[{title}](format/" in index for title in titles)
+    # Links to the single page that there was lead to the rows of the index.
+    assert all(f'<span id="{old}"></span>' in index for old in ("bodiesname", "run", "kind-line"))
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,10 @@ def test_offered_names_have_their_units(kind: str, offered_name: str):
 
 
 def test_docs_and_packages_draw_from_the_registry():
-    text = (DOCS / "format.md").read_text(encoding="utf-8")
+    text = "".join(
+        (DOCS / "format" / name).read_text(encoding="utf-8")
+        for name in ("forces.md", "touching.md")
+    )
     for name, kind in KINDS.items():
         assert f"| `{name}` | {plain(kind.says, '*|')} |" in text
     packages = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["tool"]["setuptools"][
