@@ -19,6 +19,7 @@ from kinetree.models.analysis.moving_state import ROUNDING, changes, most
 from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
 from kinetree.models.analysis.tangents import tangents
+from kinetree.models.analysis.vehicle_motions import vehicle_motions
 from kinetree.models.controllers.expansion import commands_of, values_of
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.language.parts.predictive_parts import PredictiveController
@@ -96,6 +97,9 @@ class Linear:
     sampled: Mapping[str, float] = field(
         default_factory=dict
     )  # controllers that stand as continuous ones in A, with their periods [s]
+    motions: Mapping[str, str] = field(
+        default_factory=dict
+    )  # heave, roll and the like, by the names of local coordinates and speeds of vehicles
 
     @property
     def about(self) -> list[str]:
@@ -363,7 +367,7 @@ def linearize(
         A, B, J[rows:, :size], J[rows:, size:], (*named, *speeds, *c.states), c.inputs, names,
         M, -M @ J[:f, p : p + f], -M @ J[:f, :p], M @ J[:f, size:], named, along.places[:, :p], local, state_sizes(system, x), speeds,
         dict(zip(system.speeds, map(float, u), strict=True)) if moving else {}, changing,
-        sampled=sampled,
+        sampled=sampled, motions=vehicle_motions(system, chart.q),
     )  # fmt: skip
     linear = without_noise(linear) if p > f else linear
     return (

@@ -8,7 +8,8 @@ largest that any mode has (Popov, Belevitch, Hautus).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from kinetree.models.analysis.linearization import Linear
 
 NAMED = 0.05  # shares from which a state or coordinate is named
 STANDING = 1e-9  # 1/s: what neither grows nor decays within a lifetime
+QUASI_SPEEDS = ("vx", "vy", "vz", "wx", "wy", "wz")
 FEW = 4  # names that a sentence lists
 HARDLY, NOT = 1e-3, 1e-9  # what counts as hardly, and as not at all moved or seen
 
@@ -34,12 +36,19 @@ class ModeFacts:
     kinetic: dict[str, float]  # shares of the coordinates that matter
     moved: dict[str, float]  # by input, 1 for the mode that it moves most
     seen: dict[str, float]  # by output
+    motions: Mapping[str, str] = field(default_factory=dict)  # words of vehicles by name
 
     @property
     def word(self) -> str:
-        """Return a description of a mode by its dominant states."""
+        """Return a description of a mode by its dominant states, without speeds of what is named."""
         top = sorted(self.participation.items(), key=lambda item: -item[1])
-        names = ", ".join(name for name, share in top[:3] if share > 2 * NAMED)
+        found: dict[str, str] = {}
+        for name in (name for name, share in top[:3] if share > 2 * NAMED):
+            word = self.motions.get(name, "")
+            key = f"{name.rsplit('.', 1)[0]} {word}" if word else plain_name(name)
+            if key not in found or not is_speed(name):
+                found[key] = f"{name} ({word})" if word else name
+        names = ", ".join(found.values())
         size = abs(self.eigenvalue)
         kind = (
             "drift"
@@ -59,6 +68,16 @@ class ModeFacts:
             "shape": {name: abs(value) for name, value in self.shape.items()}, "participation": self.participation, "kinetic": self.kinetic,
             "moved": self.moved, "seen": self.seen,
         }  # fmt: skip
+
+
+def is_speed(name: str) -> bool:
+    """Return whether a state is a speed by its name: der(x), or JOINT.vx to JOINT.wz."""
+    return name.startswith("der(") or name.rsplit(".", 1)[-1] in QUASI_SPEEDS
+
+
+def plain_name(name: str) -> str:
+    """Return the coordinate of a speed der(x); other names as they are."""
+    return name[len("der(") : -1] if name.startswith("der(") else name
 
 
 def modal(
@@ -100,6 +119,7 @@ def modal(
                 {name: float(share) for name, share in zip(linear.states, shares, strict=True) if share > NAMED},
                 {name: float(share) for name, share in zip(carriers, energy, strict=True) if abs(share) > NAMED},
                 dict(zip(linear.inputs, map(float, moved[k]), strict=False)), dict(zip(linear.outputs, map(float, seen[k]), strict=False)),
+                linear.motions,
             )
         )  # fmt: skip
     return sorted(found, key=lambda mode: (mode.frequency, mode.eigenvalue.real))

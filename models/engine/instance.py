@@ -14,6 +14,7 @@ from kinetree.models.engine.flat_blocks import allocate, model_fields, with_grou
 from kinetree.models.engine.not_finite import finite
 from kinetree.models.engine.status import check_status
 from kinetree.models.expressions.internal_names import told_inputs
+from kinetree.solvers.layout import Status
 from kinetree.solvers.model_records import HEAD, HEADER, LATCH, PROBE
 
 if TYPE_CHECKING:
@@ -59,11 +60,20 @@ class Instance:
             self._calls[name] = bind(name, self.ints, self.compiled.floats, self.work)
         return self._calls[name]
 
+    def _gap(self, status: int, t: float) -> float:
+        """Return by how much [m or rad] the row of an open loop is not satisfied; 0 for all else."""
+        row, count = int(self.ws.head.item), self.ws.loop_r.size
+        if status != Status.INCONSISTENT or not 0 <= row < count:
+            return 0.0
+        self.entry("constraints")(0, t)
+        self.ws.head.item = row
+        return float(self.ws.loop_r[row])
+
     def call(self, name: str, option: int = 0, t: float = 0.0) -> None:
         """Call an entry point; raises EvaluationError for anything but success."""
         status = self.entry(name)(option, t)
         if status != 0:
-            check_status(status, self.ws.head, self.compiled)
+            check_status(status, self.ws.head, self.compiled, self._gap(status, t))
         if name == "prepare":
             c, count = self.compiled, len(self.compiled.inputs)
             given, preset = (

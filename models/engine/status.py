@@ -14,6 +14,9 @@ from kinetree.solvers.records import Named
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
 
+CLOSED = 1e-9  # gap below which a loop is closed [m or rad]
+TURNS = 3  # number of the first rotation among the directions of a joint
+
 
 class EvaluationError(ArithmeticError):
     """The equations of motion have no solution at a state, or the integration cannot continue."""
@@ -28,8 +31,8 @@ class EvaluationError(ArithmeticError):
         return type(self), (str(self), self.status)
 
 
-def message(status: int, head: Named, compiled: Compiled) -> str:
-    """Return one readable line for a status code."""
+def message(status: int, head: Named, compiled: Compiled, gap: float = 0.0) -> str:
+    """Return one readable line for a status code; `gap` is what a loop stays open by [m or rad]."""
     item = int(head.item)
     bodies = compiled.bodies + compiled.twins
     body = bodies[item - 1] if 0 < item <= len(bodies) else "?"
@@ -43,7 +46,7 @@ def message(status: int, head: Named, compiled: Compiled) -> str:
         Status.ROTOR: f"speed '{compiled.speeds[item]}' drives a rotor, for which the forms of the first kind (LGR) have no place: take another one"
         if 0 <= item < len(compiled.speeds)
         else "rotors of motors",
-        Status.INCONSISTENT: open_loop(item, compiled),
+        Status.INCONSISTENT: open_loop(item, compiled, gap),
         Status.DEAD_POINT: f"{loop_of(item, compiled)} stands at a dead point: its parts can begin to move and cannot go on "
         "(first-order mobile, second-order rigid), so that its forces have no bound; change dimensions or start values",
         Status.CHATTERING: f"events accumulate (chattering): {compiled.guards[item]}"
@@ -97,8 +100,10 @@ def register_name(register: int, compiled: Compiled) -> str:
     )
 
 
-def open_loop(row: int, compiled: Compiled) -> str:
-    """Return a message with the loop or coupling of a constraint row that cannot be satisfied."""
+def open_loop(row: int, compiled: Compiled, gap: float = 0.0) -> str:
+    """Return a message with the loop or coupling of a constraint row that cannot be satisfied, and
+    its gap [m or rad] where it is known.
+    """
     rows = model_fields(compiled.ints, compiled.floats).l_row
     k = int(np.searchsorted(rows, row, side="right")) - 1
     if not 0 <= k < len(compiled.loops):
@@ -109,13 +114,14 @@ def open_loop(row: int, compiled: Compiled) -> str:
     body = int(model_fields(compiled.ints, compiled.floats).l_axes[k])
     axes = f"axes of '{(*compiled.bodies, *compiled.twins)[body - 1]}'" if body else "ground axes"
     direction = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")[part]
+    much = f" by {abs(gap):.3g} {'m' if part < TURNS else 'rad'}" if abs(gap) > CLOSED else ""
     return (
-        f"the loop at joint '{compiled.loops[k]}' stays open in {direction} ({axes}): "
+        f"the loop at joint '{compiled.loops[k]}' stays open in {direction} ({axes}){much}: "
         "no position closes it; change dimensions or start values"
     )
 
 
-def check_status(status: int, head: Named, compiled: Compiled) -> None:
-    """Raise for anything but OK."""
+def check_status(status: int, head: Named, compiled: Compiled, gap: float = 0.0) -> None:
+    """Raise for anything but OK; `gap` is what a loop stays open by [m or rad]."""
     if status != Status.OK:
-        raise EvaluationError(message(status, head, compiled), Status(status))
+        raise EvaluationError(message(status, head, compiled, gap), Status(status))

@@ -156,7 +156,11 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
         console.print(grid(heading, values))
     rows = []
     for mode in found.modes:
-        shape = ", ".join(f"{name} {size:.3g}" for name, size in shape_of(found, mode))
+        words = found.linear.motions
+        shape = ", ".join(
+            f"{name} ({words[name]}) {size:.3g}" if name in words else f"{name} {size:.3g}"
+            for name, size in shape_of(found, mode)
+        )
         rows.append(
             (f"{mode.frequency:.6g} Hz", f"damping ratio {round(mode.damping, 4) + 0.0:.4f}", shape)
         )

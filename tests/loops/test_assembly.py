@@ -330,3 +330,17 @@ def test_constraint_forces_are_orthogonal_to_motion():
     J = numerical_jacobian(system, q)
     free = np.linalg.svd(J)[2][system.n - system.freedoms :]
     assert np.abs(free @ forces).max() < 1e-9 * np.abs(forces).max()
+
+
+def test_open_loop_names_its_gap():
+    """Two bars of 1 m between bearings 5 m apart: 3 m are missing."""
+    bar = {"mass": 1, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
+    turn = {"type": "revolute", "axis": "y"}
+    joints = {
+        "near": {"child": "a", **turn},
+        "knee": {"parent": "a", "child": "b", "at": [1, 0, 0], **turn},
+        "far": {"child": "b", "at": [5, 0, 0], "child_at": [1, 0, 0], **turn},
+    }
+    description = {"format": "kinetree/1", "bodies": {"a": bar, "b": bar}, "joints": joints}
+    with pytest.raises(EvaluationError, match=r"stays open in x \(ground axes\) by 3 m"):
+        load(description).compile().start()
