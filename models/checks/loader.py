@@ -17,6 +17,7 @@ from kinetree.models.checks.source_validation import validate
 from kinetree.models.controllers.expansion import expanded
 from kinetree.models.description.mass_properties import with_masses
 from kinetree.models.description.reading.copies import Copier, expand_copies
+from kinetree.models.description.reading.hull_files import fill_hulls
 from kinetree.models.description.reading.read_source import (
     Source,
     foreign_reader,
@@ -53,7 +54,7 @@ def describe(source: Source, **overrides: float | str) -> Description:
         parameters if isinstance(parameters, dict) else {}, rest, origin, structural
     )
     values, _ = evaluate_parameters(readable(parameters))
-    problems += fill_tables(raw, origin)
+    problems += fill_tables(raw, origin) + fill_hulls(raw, origin)
     raw, found = expand_copies(raw, values, origin)
     problems += found
     lost = {(problem.key.split(".")[0].split("[")[0], "") for problem in problems if problem.key}

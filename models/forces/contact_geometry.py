@@ -4,7 +4,7 @@ Against a surface: a sphere at its lowest point, a capsule at both ends, a box a
 and those 120 degrees from it (so that it rolls on its side and stands on its end). Depths against a plane are exact; a terrain is that of every spot.
 One another: the deepest spot of sphere and sphere, capsule, box, cylinder, and of two capsules, by the nearest points of centre, segment and solid.
 It lies in the middle between the two surfaces: of two bodies of one material each gives way by half the depth, whatever their radii (Hertz), and
-which of them is named first does not count. Polygons: `polygon_contact`.
+which of them is named first does not count. Polygons: `polygon_contact`, polyhedra: `hull_contact`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from kinetree.models.expressions.node_arithmetic import (
 )
 from kinetree.models.expressions.vectors import Vector
 from kinetree.models.forces.ground import Ground
+from kinetree.models.forces.hull_contact import hull_arms, sphere_and_hull
 from kinetree.models.forces.outlines import Placed
 from kinetree.models.forces.polygon_contact import (
     corner_arms,
@@ -66,6 +67,8 @@ def corners(first: Placed, normal: Vector) -> tuple[list[Vector], E]:
     """
     if first.shape == "polygon":
         return face_corner_arms(first), const(0.0)
+    if first.shape == "hull":
+        return hull_arms(first), const(0.0)
     sizes = first.sizes()
     if first.shape == "sphere":
         return [NONE], sizes[0]
@@ -234,11 +237,11 @@ def from_solid(
     return [spot(first, second, arm, first.centre.plus(arm).minus(second.centre), normal, depth)]
 
 
-def polygon_plane(first: Placed, second: Placed) -> list[Spot]:
-    """Return a spot at every corner of a polygon over the plane of a body."""
+def corners_plane(first: Placed, second: Placed) -> list[Spot]:
+    """Return a spot at every corner of a polygon or a hull over the plane of a body."""
     between = first.centre.minus(second.centre)
     spots = []
-    for arm in face_corner_arms(first):
+    for arm in corners(first, second.z)[0]:
         reach = between.plus(arm)
         spots.append(spot(first, second, arm, reach, second.z, -reach.dot(second.z)))
     return spots
@@ -246,7 +249,18 @@ def polygon_plane(first: Placed, second: Placed) -> list[Spot]:
 
 def sphere_polygon(first: Placed, second: Placed) -> list[Spot]:
     """Return the spot between a sphere and the prism over a polygon."""
-    distance, normal = solid_distances(first, second)
+    return sphere_solid(first, second, *solid_distances(first, second))
+
+
+def sphere_hull(first: Placed, second: Placed) -> list[Spot]:
+    """Return the spot between a sphere and a convex polyhedron."""
+    return sphere_solid(first, second, *sphere_and_hull(first, second))
+
+
+def sphere_solid(first: Placed, second: Placed, distance: E, normal: Vector) -> list[Spot]:
+    """Return the spot of a sphere whose centre has a signed distance [m] from a solid, along an
+    outward normal.
+    """
     radius = first.sizes()[0]
     depth = radius - distance
     arm = normal.times(0.5 * depth - radius)
@@ -282,7 +296,9 @@ PAIRS = {
     ("sphere", "plane"): sphere_plane,
     ("sphere", "polygon"): sphere_polygon,
     ("polygon", "polygon"): polygon_polygon,
-    ("polygon", "plane"): polygon_plane,
+    ("polygon", "plane"): corners_plane,
+    ("sphere", "hull"): sphere_hull,
+    ("hull", "plane"): corners_plane,
 }
 ON_PLANES = ("capsule", "box", "cylinder")  # whose contact with a plane is a patch
 

@@ -129,7 +129,7 @@ def on_patch(builder: Builder, label: str, force: Any, flat: Patch, ends: Ends) 
 
 def hertz_radius(first: Placed, second: Placed | None) -> E:
     """Return the radius of relative curvature of a sphere and its counterpart."""
-    if first.shape == "polygon":
+    if first.shape in ("polygon", "hull"):
         return const(0.0)  # Hertz's law is refused for them
     radius = first.sizes()[0]
     if second is None or second.shape != "sphere":

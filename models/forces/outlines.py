@@ -1,4 +1,4 @@
-"""Outlines of bodies for contacts: sphere, capsule, box, cylinder, polygon, plane; where they are."""
+"""Outlines of bodies for contacts: sphere, capsule, box, cylinder, polygon, hull, plane; where they are."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from kinetree.models.expressions.vectors import (
     vector_of,
     velocity,
 )
+from kinetree.models.forces.convex_hull import hull_of
 from kinetree.models.language.basic_checks import Path
 from kinetree.models.language.numbers_and_expressions import Axis, Number
 from kinetree.models.language.numbers_and_expressions import Vector as Numbers
@@ -29,15 +30,15 @@ if TYPE_CHECKING:
     from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
 
-SHAPES = ("sphere", "capsule", "box", "cylinder", "polygon", "plane")
+SHAPES = ("sphere", "capsule", "box", "cylinder", "polygon", "hull", "plane")
 MIN_CORNERS, MAX_CORNERS = 3, 100  # of a polygon
 LEAST_SIDE = 1e-9  # of a polygon by its size, below which two corners are one
 LEAST_TURN = 1e-9  # at a corner, below which edges are in line [rad]
 
 
 class Outline(Part):
-    """Shape of a contact, exactly one of sphere, capsule, box, cylinder, polygon, about the point
-    named beside it.
+    """Shape of a contact, exactly one of sphere, capsule, box, cylinder, polygon, hull, about the
+    point named beside it.
     """
 
     sphere: Number | None = Field(default=None, description="Radius [m]")
@@ -56,6 +57,13 @@ class Outline(Part):
         default=None,
         description="Of a polygon along z; left out: a flat plate on ground and planes, an endless prism for spheres [m]",
     )
+    hull: tuple[tuple[float, float, float], ...] | str | None = Field(
+        default=None,
+        description="Points whose convex hull it is [m], or the file of a mesh, beside the description where the path is relative",
+    )
+    scale: Number | None = Field(
+        default=None, description="Metres per unit of the file of a hull; left out: 1"
+    )
     axis: Axis | None = Field(
         default=None, description="Direction of the outline's z axis in the body frame"
     )
@@ -63,6 +71,11 @@ class Outline(Part):
         default=None,
         description="Instead of axis: angles about the body's x, then y, then z axis [rad]",
     )
+
+    @property
+    def hull_points(self) -> tuple[tuple[float, float, float], ...]:
+        """Return the points of a hull; those of a file stand in its place since it was read."""
+        return self.hull if isinstance(self.hull, tuple) else ()
 
     @property
     def shape(self) -> str:
@@ -213,7 +226,13 @@ def check_outline(checker: Checker, path: Path, outline: Outline) -> bool:
 
 
 def check_polygon(checker: Checker, path: Path, outline: Outline) -> bool:
-    """Report a polygon that is not convex, and a thickness of other shapes or not above zero."""
+    """Report a polygon that is not convex, a flat or large hull, and a thickness or scale of other
+    shapes or not above zero.
+    """
+    if outline.scale is not None:
+        checker.complain((*path, "scale"), f"one with {outline.shape}", "one with a file of a hull")
+    if outline.hull is not None:
+        return check_hull(checker, (*path, "hull"), outline)
     thickness = checker.number(outline.thickness)
     if outline.thickness is not None and outline.polygon is None:
         checker.complain((*path, "thickness"), f"one with {outline.shape}", "one with a polygon")
@@ -233,6 +252,22 @@ def check_polygon(checker: Checker, path: Path, outline: Outline) -> bool:
         hint = "cut it into convex pieces, each with a contact of its own"
         checker.complain(key, fault, "the corners of a convex polygon, in order", hint)
     return fault is None
+
+
+def check_hull(checker: Checker, path: Path, outline: Outline) -> bool:
+    """Report points in one plane and hulls of too many corners."""
+    hull = hull_of(outline.hull_points)
+    if hull is None:
+        checker.complain(
+            path, "points in one plane", "four or more that enclose a volume, or a polygon"
+        )
+    elif len(hull.corners) > MAX_CORNERS:
+        hint = "a coarser mesh, or a shape such as box or sphere"
+        checker.complain(
+            path, f"a hull of {len(hull.corners)} corners", f"at most {MAX_CORNERS}", hint
+        )
+        return False
+    return hull is not None
 
 
 def convexity_fault(corners: Sequence[Sequence[float]]) -> str | None:

@@ -194,11 +194,11 @@ def spots_of(first: Placed, normal: Vector) -> tuple[list[Vector], list[tuple[fl
 
 
 def patch_on_ground(builder: Builder, label: str, force: Standing, first: Placed) -> Patch | None:
-    """Return the contact patch of a shape on flat ground; None on terrain, for a sphere and for a
-    polygon.
+    """Return the contact patch of a shape on flat ground; None on terrain, for a sphere, a polygon
+    and a hull.
     """
     ground = Ground(builder, label, force, first.centre)
-    if first.shape in ("sphere", "polygon") or not ground.flat:
+    if first.shape in ("sphere", "polygon", "hull") or not ground.flat:
         return None
     spots = spots_of(first, ground.normal)
     return Patch(

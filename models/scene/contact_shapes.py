@@ -4,17 +4,20 @@ ellipsoids, blades.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from kinetree.models.description.schema import Description
+from kinetree.models.forces.convex_hull import hull_of
 from kinetree.models.language.parts.coupling_parts import Rolling
 from kinetree.models.scene.attachments import Numbers, turned
 from kinetree.models.scene.shapes import Part, along, extruded, part
 
 DISC = 0.05  # thickness of a sharp-edged disc by its radius
 FLAT = 0.05  # thickness of a polygon without one, by its size
+NEAR = 1e-6  # of the size of a hull: how far its corners lie beside a face they belong to
 BLADE = 0.035  # radius of the wheel that shows a blade, by the size of the scene
 RINGS, AROUND = 14, 28  # of an ellipsoid
 DARK = "#2b2f36"
@@ -68,6 +71,8 @@ def outline_part(outline: Any, point: np.ndarray, numbers: Numbers) -> Part | No
     for kind in ("capsule", "box", "cylinder"):
         if getattr(outline, kind) is not None:
             return part(kind, numbers.vector(getattr(outline, kind)), point, R)
+    if outline.hull is not None:
+        return part("mesh", (), point, R, **hull_part(outline.hull_points))
     if outline.polygon is not None:
         corners = [numbers.vector(corner) for corner in outline.polygon]
         size = float(np.ptp(corners, axis=0).max())
@@ -78,6 +83,22 @@ def outline_part(outline: Any, point: np.ndarray, numbers: Numbers) -> Part | No
         if outline.sphere is not None
         else None
     )
+
+
+def hull_part(points: Any) -> Part:
+    """Return the triangles of a convex hull."""
+    hull = hull_of(points)
+    if hull is None:
+        return {"points": [], "triangles": []}
+    triangles = []
+    for *normal, offset in hull.planes:
+        on = np.flatnonzero(np.abs(hull.corners @ normal + offset) <= NEAR * np.ptp(hull.corners))
+        corners = hull.corners[on] - hull.corners[on].mean(axis=0)
+        across = corners[0] / np.linalg.norm(corners[0])
+        beside = np.cross(normal, across)
+        around = on[np.argsort(np.arctan2(corners @ beside, corners @ across))]
+        triangles += [int(k) for a, b in pairwise(around[1:]) for k in (around[0], a, b)]
+    return {"points": hull.corners.ravel().tolist(), "triangles": triangles}
 
 
 def rolling_part(rolling: Rolling, numbers: Numbers) -> Part:

@@ -118,13 +118,27 @@ FORMS = {
         "the part that is named says something that it may not: the message shows it behind "
         "its name"
     ),
-    r"variables?, found|derivative": (
+    r"variable\w*, found|derivative": (
         "how often or by how many variables it is asked does not fit how it is declared"
     ),
     r"(^| )at t = ": (
         "what happened at that instant: run to just before it (`--stop-time`) and look at the"
         " columns that grow"
     ),
+    r"is not an? (input|output|coordinate|state)|no start value": (
+        "`kinetree info MODEL` lists inputs, outputs, coordinates and states with their names"
+    ),
+    r"rates? of inputs": (
+        "a relation that contains an input needs the rates of the input too: docs/loops.md"
+    ),
+    r"have one name": "names are given once: rename one of the two",
+    r"not done after|timed? ?out": "a limit of time was reached: less work, or a larger limit",
+    r"triangles|solid ": "how many parts a file of a mesh or STEP has, and which of them is meant",
+    r" 1 to |stage": "a number outside of the range there is: the message names both",
+    r"has no|no .* in |one of|expected": (
+        "what was looked for is not there: the message says what was found, or what there is"
+    ),
+    r"no .* gives": "between the bounds there is no solution: widen them, or ask for less",
 }  # forms of messages, for those without advice of their own; the first that fits
 
 

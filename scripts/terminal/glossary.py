@@ -39,7 +39,7 @@ TERMS: dict[str, dict[str, str]] = {
         "law": "A constitutive equation: force as a function of displacement, speed, states and time.",
         "kind": "A type in a registry, such as `line` for forces or `revolute` for joints.",
         "look": "The shape with which an element is drawn; it has no influence on the motion.",
-        "outline": "The shape of a body for contacts: sphere, capsule, box, cylinder or plane.",
+        "outline": "The shape of a body for contacts: sphere, capsule, box, cylinder, convex polygon, convex hull or plane.",
         "actuator": "A named force interface through which an external drive moves the mechanism.",
         "drive": "A model of a power source outside the mechanism, such as a hydraulic servo drive.",
         "circuit": "A hydraulic network of pressure nodes and the components with flow between them.",

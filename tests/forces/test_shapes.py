@@ -4,6 +4,7 @@ import coal
 import numpy as np
 import pytest
 from random_forces import random_mechanism
+from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from kinetree.models import ModelError, load
@@ -18,8 +19,30 @@ SHAPES = {
         "polygon": [[0.4, 0.1], [0.2, -0.3], [-0.3, -0.25], [-0.35, 0.2], [0.0, 0.4]],
         "thickness": 0.5,
     },
+    "hull": {
+        "hull": [
+            [0.4, 0, 0],
+            [-0.3, 0.35, 0],
+            [-0.3, -0.3, -0.1],
+            [0, 0, 0.45],
+            [0.1, 0.3, -0.4],
+            [0, 0, 0],
+        ]
+    },
     "plane": {"plane": True},
 }
+
+
+def polyhedron() -> coal.Convex:
+    """The hull as a convex polyhedron of coal, its triangles by scipy."""
+    given = np.array(SHAPES["hull"]["hull"][:-1])
+    points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    points.extend(list(given))
+    found = ConvexHull(given)
+    for (a, b, c), plane in zip(found.simplices, found.equations, strict=True):
+        out = np.cross(given[b] - given[a], given[c] - given[a]) @ plane[:3] > 0
+        triangles.append(coal.Triangle(*map(int, (a, b, c) if out else (a, c, b))))
+    return coal.Convex(points, triangles)
 
 
 def prism() -> coal.Convex:
@@ -43,13 +66,15 @@ SOLIDS = {
     "box": lambda: coal.Box(0.5, 0.8, 0.6),
     "cylinder": lambda: coal.Cylinder(0.3, 0.7),
     "polygon": prism,
+    "hull": polyhedron,
     "plane": lambda: coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0),
 }
 PAIRS = [("sphere", other) for other in SHAPES] + [
     ("capsule", "capsule"),
-    *((other, "plane") for other in ("capsule", "box", "cylinder", "polygon")),
+    *((other, "plane") for other in ("capsule", "box", "cylinder", "polygon", "hull")),
 ]
 PAIRS += [("box", "sphere"), ("cylinder", "sphere"), ("capsule", "sphere"), ("polygon", "sphere")]
+PAIRS += [("hull", "sphere")]
 PAIRS += [("polygon", "polygon")]  # in the plane of either, so that coal's prisms are others
 LAW = {"stiffness": 1e3}
 
@@ -195,6 +220,7 @@ CASES = {
         "height": "0.1 + 0.1*sin(2*ground.x)*cos(ground.y)",
     },
     "cylinder on ground": {"shape": {"cylinder": [0.25, 0.4]}, "height": 0.2},
+    "hull on ground": {"shape": SHAPES["hull"], "height": 0.2},
     "polygon on ground": {
         "shape": {"polygon": [[-0.2, -0.2], [0.3, -0.2], [0.0, 0.3]]},
         "height": 0.2,
@@ -417,6 +443,10 @@ MISTAKES = [
     ({"shape": {"polygon": [[0, 3], [2, -3], [-3, 1], [3, 1], [-2, -3]]}}, "edges that cross"),
     ({"shape": {"polygon": [[0, 0], [1, 0], [0, 1]], "thickness": 0}}, "a number > 0"),
     ({"shape": {"sphere": 1.0, "thickness": 0.1}}, "one with a polygon"),
+    ({"shape": {"sphere": 1.0, "scale": 0.1}}, "one with a file of a hull"),
+    ({"shape": {"hull": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]}}, "points in one plane"),
+    ({"shape": {"hull": [[0, 0, 0], [1, 0, 0]]}}, "points in one plane"),
+    ({"shape": {"hull": "nowhere.stl"}}, "no such file"),
     (
         {
             "shape": {"polygon": [[0, 0], [1, 0], [0, 1]]},

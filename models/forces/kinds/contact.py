@@ -155,8 +155,8 @@ def check_contact(checker: Checker, path: Path, force: ContactForce) -> None:
         if not pair(first, second)[0]:
             hint = (
                 "spheres touch everything, capsules each other and planes, "
-                "boxes and cylinders planes and spheres, polygons planes, spheres and "
-                "each other; or describe it by several contacts"
+                "boxes, cylinders and hulls planes and spheres, polygons planes, spheres "
+                "and each other; or describe it by several contacts"
             )
             checker.complain((*path, "against"), f"a {first} against a {second}", hint=hint)
     if force.modulus is not None and (
