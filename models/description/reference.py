@@ -184,6 +184,12 @@ CHAPTERS: dict[
         ("[chain]", "[chain.supports.NAME]"),
     ),
 }
+OVERVIEWS: dict[str, tuple[str, str, tuple[str, ...]]] = {  # sections that list kinds, by file
+    "joints": ("Types of joints", "The types, what they move and their names.", tuple(JOINTS)),
+    "forces": ("`[forces.NAME]`", "The kinds of forces and their laws.", tuple(KINDS)),
+    "hydraulics": ("`[hydraulics.NAME]`", "A circuit and its kinds of parts.", tuple(HYDRAULICS)),
+    "controllers": ("`[controllers.NAME]`", "The kinds of controllers.", tuple(CONTROLLERS)),
+}
 OPENING = f"""# The description file, key by key
 
 A TOML file (or JSON, or a dict of the same structure) describes a mechanism. SI units; right-handed frames; `ground` is body 0.
@@ -296,6 +302,12 @@ def index(sections: dict[str, list[Entry]]) -> str:
     taken: set[str] = set()
     for file, found in sections.items():
         here: set[str] = set()
+        if file in OVERVIEWS:
+            title, told, kinds = OVERVIEWS[file]
+            goal = anchor(title)
+            names = " ".join(f"`{name}`" for name in kinds)
+            place = f'<span id="{goal}"></span>[{title}](format/{file}.md#{goal})'
+            lines.append(f"| {place} | {told} | {names} |")
         for title, model, _ in found:
             goal, old = anchor(title), anchor(title)
             while goal in here:

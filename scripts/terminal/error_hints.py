@@ -38,6 +38,7 @@ ADVICE = {
     "finds no finite": "a plan or an estimate grows without bound: shorter `step` or `horizon`, more `parts`, finite weights and limits",
     "an event cannot set": "constraints, or what else is set, already decide that value: set another coordinate of the loop",
     "drives a rotor": "LGR has no place for rotor_inertia: take DEC, ABM or CBM",
+    "as no parent is given": "a joint without `parent` hangs on the ground: name the body it belongs to, or write parent = 'ground'",
     "no such file": "paths stand relative to where the command runs; those inside of a description relative to its file",
 }  # fmt: skip
 
@@ -114,7 +115,7 @@ FORMS = {
     r"damaged|of another (model|version|task)": (
         "it was made by another version or for another model, or cut off: make it anew"
     ),
-    r" as |of length 0|without a|longer than|number": (
+    r"^\S+ as \S+$|of length 0|without a|longer than|number": (
         "the part that is named says something that it may not: the message shows it behind "
         "its name"
     ),
