@@ -29,7 +29,8 @@ from kinetree.scripts.terminal.glossary import PAGE, glossary_page
         ("helix", ["helix", "  radius", "  pitch", "  begin", "  end"]),
         ("forces.g.helix", ["forces kind = guide: helix", "helix", "  radius", "  pitch", "  begin", "  end"]),
         ("report.tables.sums.columns", ["report.tables: columns", "report.plots: columns"]),
-        ("forces.shape", ["[forces.shape]", "  sphere", "  capsule", "  box", "  cylinder", "  polygon", "  thickness", "  hull", "  scale", "  axis", "  rotate"]),
+        ("forces.shape", ["[forces.shape]", "  sphere", "  capsule", "  box", "  cylinder", "  polygon",
+            "  thickness", "  hull", "  scale", "  axis", "  rotate"]),
     ],
 )  # fmt: skip
 def test_explain_finds_requested_key(asked: str, places: list[str]):
