@@ -23,6 +23,7 @@ from kinetree.models.beams.beam_expansion import with_beams
 from kinetree.models.beams.reduced_bodies import with_reduced_bodies
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
 from kinetree.models.controllers.observers import add_observer, sensors_of
+from kinetree.models.description.dependent_motions import with_dependent_motions
 from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.motor_rotors import with_rotors
 from kinetree.models.description.names import RUN_START
@@ -96,7 +97,8 @@ def expanded(
     The commands of `broken` controllers, one or several, are inputs.
     `begin` adds an output `state.begin` for every state that a controller begins with a value.
     """
-    written, description = description, with_rotors(with_reduced_bodies(with_beams(description)))
+    written, bent = description, with_reduced_bodies(with_beams(description))
+    description = with_rotors(with_dependent_motions(bent))
     if not (description.controllers or description.observers):
         if description is not written:
             description._written = written
@@ -173,14 +175,8 @@ class Expansion:
         rest: bool,
         broken: bool,
     ):
-        self.made, self.name, self.c, self.values, self.description = (
-            made,
-            name,
-            controller,
-            values,
-            description,
-        )
-        self.rest, self.broken = rest, broken
+        self.made, self.name, self.c, self.values = made, name, controller, values
+        self.description, self.rest, self.broken = description, rest, broken
         self.sampled = controller.period is not None
         self.commands = commands_of(name, controller)
         planned = (

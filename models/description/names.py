@@ -268,9 +268,13 @@ def fault(
             ):
                 continue
             what = known.what(name)
+            motion = path[0] == "joints" and path[-1] == "by"
+            if motion and what.startswith("a coordinate"):
+                continue  # what is wrong with the amount is another name
             if what:
+                may = "parameters, t and coordinates" if motion else BEFORE[text.scope]
                 return ExpressionError(
-                    f"'{name}' is {what}, only {BEFORE[text.scope]} can be used here",
+                    f"'{name}' is {what}, only {may} can be used here",
                     columns(text).get(name),
                 )
             if guess:

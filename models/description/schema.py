@@ -357,6 +357,7 @@ class Description(Part):
     _left_out: tuple[str, ...] = PrivateAttr(())
     _made: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
     _pieces: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
+    _motion_laws: dict[str, tuple[str | int, ...]] = PrivateAttr(default_factory=dict)
     _beam_forms: dict[str, Any] = PrivateAttr(default_factory=dict)
     _modal_parts: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
     _reduced: dict[str, Any] = PrivateAttr(default_factory=dict)
@@ -382,6 +383,11 @@ class Description(Part):
     def pieces(self) -> dict[tuple[str, str], str]:
         """Return the sections and names of tables generated for beams, with the beam's name."""
         return self._pieces
+
+    @property
+    def motion_laws(self) -> dict[str, tuple[str | int, ...]]:
+        """Return the couplings generated for transforms over coordinates, with the path of `by`."""
+        return self._motion_laws
 
     @property
     def beam_forms(self) -> dict[str, Any]:

@@ -190,7 +190,7 @@ NAMES = [
         "joints/jd",
         {"parent": "c", "child": "a", "transforms": [{"shift": "x", "by": "pull"}]},
         [
-            ".transforms[0].by: found 'pull' (column 1); 'pull' is an input, only parameters and t can be used here"
+            ".transforms[0].by: found 'pull' (column 1); 'pull' is an input, only parameters, t and coordinates can be used here"
         ],
     ),
 ]

@@ -422,9 +422,9 @@ NAMES = [
     ),
     (
         "joints/k",
-        {"child": "c", "transforms": [{"rotate": "x", "by": "q"}]},
+        {"child": "c", "transforms": [{"rotate": "x", "by": "push"}]},
         [
-            ".transforms[0].by: found 'q' (column 1); 'q' is a coordinate of joint 'jb', only parameters and t can be used here"
+            ".transforms[0].by: found 'push' (column 1); 'push' is an input, only parameters, t and coordinates can be used here"
         ],
     ),
     ("joints/k", {"child": "c", "transforms": [{"rotate": "x", "by": "t*p"}]}, []),

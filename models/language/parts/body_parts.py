@@ -77,7 +77,8 @@ class Transform(Part):
     )
     rotate: Axis | None = Field(default=None, description="Rotation about this axis")
     by: TimeNumber | None = Field(
-        default=None, description="Constant amount, or a given function of t [m or rad]"
+        default=None,
+        description="Amount: a constant, a given function of t, or an expression over coordinates and t [m or rad]",
     )
     coordinate: str | None = Field(
         default=None, description="Name of the coordinate that is the amount"
