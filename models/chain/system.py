@@ -29,7 +29,7 @@ ACCURACY = 1e-10
 class ChainResult(Result):
     """Coordinates and speeds of a chain over time."""
 
-    EXTRA = ("stage", "energy")
+    EXTRA = RECORDED = ("stage", "energy")
     chain: ChainSystem | None = None
 
 
@@ -276,7 +276,7 @@ class ChainSystem:
         ]
         columns += self.compiled.outputs
         unit: Any = SimpleNamespace(
-            description=self.description, stage_names=("",), columns=columns
+            description=self.description, stage_names=("",), columns=columns, iterated=False
         )
         options: Any = SimpleNamespace(start_time=float(times[0]), stop_time=float(times[-1]))
         table = np.column_stack(

@@ -10,7 +10,8 @@ soil (settles under the jacks), contacts (pin in its groove, bearing band in its
 (helical grooves turn the modules once in helix_pitch of their way), drives (1 hydraulic, with position control,
 instead of locked; set values are inputs; 2 the openings of their valves are inputs), outside (drives outside,
 on actuators), cylinders (slewing by two cylinders instead of a motor), forward (openings of the valves over the
-time of a departure); known_order: the order that the compensation of the drives foresees (-1: the true one).
+time of a departure), replan (openings and pace of a departure by what the last one has
+shown); known_order: the order that the compensation of the drives foresees (-1: the true one).
 What the drives do stands in `carrier_drives`.
 """
 
@@ -35,6 +36,7 @@ def describe(
     known_order: Any = -1,
     helical: int = 0,
     flexible: int = 0,
+    replan: int = 0,
 ) -> dict[str, Any]:
     """Return base, platform, cradle and so many modules."""
     on = parts.Settings(
@@ -51,6 +53,7 @@ def describe(
         forward=forward,
         helical=helical,
         flexible=flexible,
+        replan=replan,
     )
     rest = parts.upper(on, "base", parts.RING)
     turn = parts.rotation("z", "slew", start="slew_command")

@@ -60,6 +60,7 @@ def describe(
     known_order: Any = -1,
     helical: int = 0,
     flexible: int = 0,
+    replan: int = 0,
     rigid: int = 0,
 ) -> dict[str, Any]:
     """Return bases, frame, platform, cradle and so many modules."""
@@ -79,6 +80,7 @@ def describe(
         forward=forward,
         helical=helical,
         flexible=flexible,
+        replan=replan,
     )
     rest = parts.upper(on, "frame", [a - b for a, b in zip(parts.RING, PIVOT, strict=True)])
     own = {

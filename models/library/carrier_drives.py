@@ -21,7 +21,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kinetree.models.library import carrier_compensation, carrier_cradle, carrier_electric
+from kinetree.models.library import (
+    carrier_compensation,
+    carrier_cradle,
+    carrier_electric,
+    carrier_replan,
+)
 from kinetree.models.library.carrier_parameters import Rows, Table
 
 if TYPE_CHECKING:
@@ -232,6 +237,7 @@ def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
     if on.controlled:
         found |= controlled()
         states |= targets() | carrier_compensation.known_states()
+        states |= carrier_replan.states() if on.replan else {}
     else:
         found["inputs"] = {
             opening(drive): {
@@ -382,6 +388,8 @@ def rows(on: Settings) -> Rows:
         found |= CONTROL
     if on.forward:
         found |= carrier_compensation.rows()
+    if on.replan:
+        found |= carrier_replan.REPLAN
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.library import carrier_cradle
+from kinetree.models.library import carrier_cradle, carrier_replan
 from kinetree.models.library.carrier_parameters import Table
 
 if TYPE_CHECKING:
@@ -155,10 +155,12 @@ def tables() -> Table:
     }
 
 
-def schedule(order: list[int]) -> list[Table]:
+def schedule(order: list[int], replan: bool = False) -> list[Table]:
     """Return the times of rest, travel until leaving the rail, and free swing of every module."""
+    begin = carrier_replan.remembered() if replan else {}
+    ends = carrier_replan.end_of_swing() if replan else {"after": "pace"}
     stages: list[Table] = [
-        {"name": "rest", "ends": {"after": "pause"}, "set": {"pushed": order[0]}}
+        {"name": "rest", "ends": {"after": "pause"}, "set": {"pushed": order[0]} | begin}
     ]
     for gone, (i, following) in enumerate(zip(order, [*order[1:], 0], strict=True), 1):
         stages += [
@@ -172,9 +174,10 @@ def schedule(order: list[int]) -> list[Table]:
             {
                 "name": f"swing {i}",
                 "phase": f"departure {gone}",
-                "ends": {"after": "pace"},
+                "ends": ends,
                 "drop": [f"module{i}"],
-                "set": {"departed": 0, "pushed": following},
+                "set": {"departed": 0, "pushed": following}
+                | (carrier_replan.plan() | begin if replan else {}),
             },
         ]
     return stages

@@ -45,6 +45,7 @@ SWITCHES = (
     *("full", "hydraulic", "soil", "contacts", "outside", "drives", "cylinders", "forward"),
     "helical",
     "flexible",
+    "replan",
 )
 
 
@@ -75,6 +76,7 @@ class Settings:
             self.forward,
             self.helical,
             self.flexible,
+            self.replan,
         ) = (bool(switches.get(k, 0)) for k in SWITCHES)
         self.electric = switches["drives"] == 3
         self.controlled = switches["drives"] in (1, 3)  # position control inside, too
@@ -85,6 +87,11 @@ class Settings:
         if self.electric and self.cylinders:
             raise ValueError(
                 "cylinders is 1 but drives is 3: electric drives slew by a motor (cylinders = 0)"
+            )
+        if self.replan and (switches["drives"] != 1 or self.cylinders):
+            raise ValueError(
+                f"replan is 1 but drives is {switches['drives']!r} and cylinders {int(self.cylinders)}: "
+                "it changes the compensation of drives with position control (drives = 1, cylinders = 0)"
             )
         if self.forward and switches["drives"] != 1:
             raise ValueError(
@@ -209,7 +216,7 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
         "bodies": bodies,
         "joints": joints,
         "forces": forces | drives.pop("forces"),
-        "stages": carrier_modules.schedule(on.order),
+        "stages": carrier_modules.schedule(on.order, on.replan),
         **drives,
     }
 
@@ -282,7 +289,7 @@ def run(on: Settings) -> Table:
     """Return the defaults of a run with all departures."""
     own = {} if on.outside else {"integrator": "radau" if on.flexible else "adams"}
     return {
-        "stop_time": f"pause + {on.n}*(pace + 0.7)",
+        "stop_time": f"pause + {on.n}*(pace + {'patience + ' if on.replan else ''}0.7)",
         "output_step": 0.01,
         **own,
         "prepare": preparation(on),

@@ -16,6 +16,7 @@ from kinetree.models.result.events import Events
 from kinetree.models.result.orientations import quaternion_columns, turn_continuously
 from kinetree.models.result.stage_summary import phases_in
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.model_records import HEAD
 
 if TYPE_CHECKING:
     from kinetree.models.gradients.gradient import Way
@@ -51,8 +52,17 @@ class Result:
     `force('FORCE')` are evaluated from the recorded states when they are first asked for (`derived`).
     """
 
-    EXTRA = ("stage", "events", "energy", "energy_residual", "constraint_residual", "solver_steps")
-    PLACES = [U.UNIT_HEAD.at(name) for name in (*EXTRA[:-1], "steps")]
+    RECORDED = (
+        "stage",
+        "events",
+        "energy",
+        "energy_residual",
+        "constraint_residual",
+        "solver_steps",
+    )
+    PLACES = [U.UNIT_HEAD.at(name) for name in (*RECORDED[:-1], "steps")]
+    ITERATIONS = "itr_iterations"  # of the evaluation at the row, where a run is by a form of ITR
+    EXTRA = (*RECORDED, ITERATIONS)  # columns that tell of the run, not of the mechanism
     UNITS = {"energy": "J", "energy_residual": "J", "time": "s"}
 
     def __init__(
@@ -84,10 +94,13 @@ class Result:
         names = [column.name for column in unit.columns]
         self._quaternions = quaternion_columns(unit, names)
         self._units = {column.name: column.unit for column in unit.columns} | self.UNITS
+        extra = self.EXTRA if unit.iterated else self.RECORDED
+        self.width = len(names) + len(extra)  # columns of the table
+        self._iterated = unit.iterated
         self._shown = {
             column.name: column.display_unit for column in unit.columns if column.display_unit
         }
-        self._index = {name: k for k, name in enumerate((*names, *self.EXTRA))} | {
+        self._index = {name: k for k, name in enumerate((*names, *extra))} | {
             name: k for k, name in enumerate(names)
         }
 
@@ -102,6 +115,13 @@ class Result:
         if self._stream is not None and self._recorded - self._stream.passed == CHUNK:
             self._stream.pass_on(self.time, self._recorded)
 
+    def begin_table(self, rows: int, path: Path | None = None) -> None:
+        """Make the table without numbers; with a path its rows go to that file."""
+        if path is None:
+            self._table = np.empty((rows, self.width))
+        else:
+            self.begin_stream(path, (rows, self.width))
+
     def begin_stream(self, path: Path, shape: tuple[int, int]) -> None:
         """Have the rows go to a file while they are recorded."""
         from kinetree.models.result.parquet_stream import Stream
@@ -113,7 +133,11 @@ class Result:
 
     def _present(self, run: Run) -> np.ndarray:
         """Return all recorded columns of the present state."""
-        return np.concatenate([run.columns, run.work[self.PLACES]])
+        present = [run.columns, run.work[self.PLACES]]
+        if self._iterated:
+            head = HEAD.of(run.work, int(run.unit.header.at_workspace))
+            present.append(np.array([head.iterations]))
+        return np.concatenate(present)
 
     def note(self, run: Run) -> None:
         """Store the columns before and after an event; those at stage changes are kept."""

@@ -242,12 +242,8 @@ def blank(
     unit: Unit, options: Options | None, times: np.ndarray, path: Path | None = None
 ) -> Result:
     """Return a result without numbers, optionally backed by a file."""
-    shape = times.size, len(unit.columns) + len(Result.EXTRA)
-    result = Result(
-        unit, times, np.empty(shape if path is None else (0, shape[1])), options, Replay(unit)
-    )
-    if path is not None:
-        result.begin_stream(path, shape)
+    result = Result(unit, times, np.empty((0, 0)), options, Replay(unit))
+    result.begin_table(times.size, path)
     return result
 
 

@@ -45,7 +45,7 @@ class Places(dict[str, int]):
         )
         self.parameters = compiled.parameters
         self.columns = tuple(column.name for column in unit.columns)
-        told = dict(zip(Result.EXTRA, Result.PLACES, strict=True)) | {"time": TIME}
+        told = dict(zip(Result.RECORDED, Result.PLACES, strict=True)) | {"time": TIME}
         registers = {name: unit.register(name) for name in (*self.inputs, *self.parameters)}
         columns = {name: first + k for k, name in enumerate(self.columns)}
         super().__init__(told | registers | columns)

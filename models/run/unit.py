@@ -23,7 +23,7 @@ from kinetree.models.expressions.columns import Column
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.run.sampled_blocks import place_blocks
 from kinetree.models.run.unit_blocks import blocks_of
-from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE
+from kinetree.models.system.forms import GROUPS, HAMILTON, ITERATED, LAGRANGE
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS
@@ -59,6 +59,11 @@ class Unit:
     def whole(self) -> tuple[Compiled, ...]:
         """Return the structures with unmerged bodies, for results."""
         return (self.system.compiled, *later(self.system))
+
+    @property
+    def iterated(self) -> bool:
+        """Return whether the variable-metric iteration (ITR) resolves the equations."""
+        return self.method in ITERATED
 
     @property
     def work_size(self) -> int:

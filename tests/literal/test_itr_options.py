@@ -1,6 +1,7 @@
 """The tolerance of the variable-metric iteration, and the step with which it surely converges."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -63,3 +64,17 @@ def test_tolerance_beside_another_method_is_warned_about():
         description["run"] = {"itr_tolerance": 1e-3, "method": method}
         told = load(description).description.warnings
         assert sum("itr_tolerance" in str(warning) for warning in told) == count
+
+
+def test_iterations_are_a_column_of_runs_by_itr(tmp_path: Path):
+    """They stay at or below rank + 1 (2.40), grow fewer with a wider residual, and go into files."""
+    system = load("lib:chain", n=8).compile()
+    fine = system.simulate(stop_time=0.3, method="ITR-M")
+    wide = system.simulate(stop_time=0.3, method="ITR-G", itr_tolerance=1e-5)
+    for result in (fine, wide):
+        found = result["itr_iterations"]
+        assert (found == np.round(found)).all() and found[1:].max() <= system.n + 1
+    assert wide["itr_iterations"].mean() < fine["itr_iterations"].mean()
+    fine.to_csv(tmp_path / "run.csv")
+    assert "itr_iterations" in (tmp_path / "run.csv").read_text().splitlines()[0]
+    assert "itr_iterations" not in system.simulate(stop_time=0.1, method="CBM")
