@@ -175,7 +175,7 @@ def bend(parts: int = 8, segments: int = 1) -> np.ndarray:
     radius, young = 100.0, 1e7
     each = math.radians(45.0) / parts
     straight = 2.0 * radius * math.sin(0.5 * each)
-    section = {"rectangle": [1.0, 1.0]}
+    section = {"rectangle": [1.0, 1.0], "j": 1.0 / 6.0}  # published data: the polar moment
     beams = {
         f"b{k}": {"length": straight, "section": section, "segments": segments}
         for k in range(parts)
@@ -235,6 +235,36 @@ def lateral_buckling_load(**beam: Any) -> float:
         squares.append(frequencies(load(description).compile(), 1)[0] ** 2)
     slope = (squares[1] - squares[0]) / (parts[1] ** 2 - parts[0] ** 2)
     return math.sqrt(parts[1] ** 2 - squares[1] / slope)
+
+
+def whirl(speed: float, segments: int = 10) -> tuple[float, float]:
+    """Return the slower frequency of whirl of a round shaft in two bearings that turns with it, and that of Rayleigh's beam.
+
+    Speed and frequencies are over the first frequency of the slender shaft at rest. In axes that turn, forward whirl has the difference of its
+    frequency from the speed; with k² = (π r/2 L)² it is (k² speed + sqrt(k⁴ speed² + 1 + k²))/(1 + k²) in axes at rest.
+    """
+    length, radius, young, density = 1.0, 0.05, 2.1e11, 7850.0
+    slender = (0.5 * math.pi * radius / length) ** 2
+    first = slender * 2.0 / radius * math.sqrt(young / density)  # (π/L)² sqrt(E I/(m A)), I = A r²/4
+    beam = {"length": length, "section": {"tube": [radius, 0.0]}, "segments": segments}
+    tilts = [{"rotate": "y", "coordinate": "a"}, {"rotate": "z", "coordinate": "b"}]
+    free = [{"rotate": axis, "coordinate": f"end_{axis}"} for axis in "xyz"]
+    joints = {
+        "near": {
+            "child": "shaft",
+            "transforms": [{"rotate": "x", "by": f"{speed * first!r}*t"}, *tilts],
+        },
+        "far": {
+            "child": "shaft",
+            "child_station": length,
+            "transforms": [{"shift": [length, 0, 0]}, {"shift": "x", "coordinate": "slide"}, *free],
+        },
+    }
+    description = described({"shaft": {**beam, "damping": 0.0}}, joints, young, 8e10, density)
+    found = np.linalg.eigvals(load(description).compile().linearize().A).imag
+    turning = float(found[found > 1e-3 * first].min()) / first
+    ahead = slender * speed + math.sqrt((slender * speed) ** 2 + 1.0 + slender)
+    return turning, abs(ahead / (1.0 + slender) - speed)
 
 
 def reduced_bar(folder: Path, elements: int = 40, modes: int = 4) -> Path:

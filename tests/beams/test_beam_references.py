@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.scripts.bench import elastic_crank, swinging_cable
 from kinetree.scripts.bench import flexible_cases as cases
 
 
@@ -130,4 +131,24 @@ def test_princeton_beam():
 
 
 def test_bend_of_45_degrees():
-    assert cases.bend() == pytest.approx(np.array(cases.BEND_TIP), abs=0.4)
+    assert cases.bend() == pytest.approx(np.array(cases.BEND_TIP), abs=0.2)
+
+
+def test_whirl_of_a_turning_shaft_is_split_by_its_gyroscopic_moments():
+    turning, exact = cases.whirl(2.0)
+    assert turning == pytest.approx(exact, abs=1e-3)
+    assert abs(exact - 1.0) > 5e-3  # of a shaft without rotary inertia
+
+
+def test_soft_pendulum_moves_as_cable_elements_of_exudyn():
+    pytest.importorskip("exudyn")
+    here, there = swinging_cable.ours(segments=5), swinging_cable.theirs(step=1e-3)
+    assert (here.x, here.y) == pytest.approx((there.x, there.y), abs=3e-4)
+
+
+def test_elastic_slider_crank_of_the_test_set_for_ivp_solvers(tmp_path):
+    """Published to 14 digits; Mazzia, Magherini: Test Set for Initial Value Problem Solvers, "slider crank"."""
+    found, known = elastic_crank.end_of_crank(tmp_path), elastic_crank.published_end()
+    assert found["angle"] == pytest.approx(known["angle"], abs=1e-12)
+    assert found["x"] == pytest.approx(known["x"], abs=1e-12)
+    assert found["shapes"] == pytest.approx(known["shapes"], abs=1e-12)
