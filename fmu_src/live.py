@@ -16,6 +16,7 @@ from kinetree.fmu.source.webassembly import engine_module
 from kinetree.fmu.unit import FmuUnit, fmu_unit
 from kinetree.fmu.variables import Access, FmuError, Table, Type, Variable, variable_table
 from kinetree.models.language.units.unit_of_measure import parse_unit
+from kinetree.models.scene import bent_shapes
 from kinetree.models.scene.attachments import Numbers
 from kinetree.models.scene.make_scenes import start_scene
 from kinetree.solvers import layout as L
@@ -60,6 +61,7 @@ def live_data(
         },
         "row": {"position": L.W_P, "rotation": L.W_R},
         "stages": [stage_places(unit, data, k) for k in range(len(unit.stage_names))],
+        "fibres": bent_shapes.fibres(unit.description, [each["name"] for each in data["bodies"]]),
         "mass": sum(body["mass"] for body in data["bodies"]),
         "variables": plotted(unit, table),
         "controls": controls(unit, table, data["size"]),
@@ -95,6 +97,12 @@ def stage_places(unit: FmuUnit, data: Mapping[str, Any], stage: int) -> dict[str
         "bodies": [field_at("row") + L.ROW * number[n] if n in number else -1 for n in names],
         "loads": [field_at("extra") + 6 * number[n] if n in number else -1 for n in names],
         "loaded": workspace + HEAD.at("extra"),
+        "modes": [
+            field_at("q") + compiled.coordinates.index(f"{skin['body']}.mode1")
+            if f"{skin['body']}.mode1" in compiled.coordinates
+            else -1
+            for skin in data["skins"]
+        ],
         "lines": [force_at(line["name"]) for line in data["lines"]],
         "arrows": [force_at(arrow["name"]) for arrow in data["arrows"]],
     }

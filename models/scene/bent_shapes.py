@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,8 +80,17 @@ def beams(description: Description, bodies: list[str]) -> list[dict[str, Any]]:
     return found
 
 
-def beam_stresses(description: Description, motion: Motion, bodies: list[str]) -> list[np.ndarray]:
-    """Return von Mises stresses at the outermost fibre by the elastic loads of the hinges, (frames, pieces) of every beam that is drawn [Pa]."""
+class Fibre(NamedTuple):
+    """What makes a stress of the turns of a hinge: factors of the twist and of the turns about y and z [Pa/rad], whether the section is round."""
+
+    twist: float
+    about_y: float
+    about_z: float
+    round: bool
+
+
+def fibres(description: Description, bodies: list[str]) -> list[list[Fibre | None]]:
+    """Return the factors between neighbouring pieces of every beam that is drawn; none where no hinge is."""
     values, _ = evaluate_parameters(
         {name: parameter.value for name, parameter in description.parameters.items()}
     )
@@ -92,15 +101,46 @@ def beam_stresses(description: Description, motion: Motion, bodies: list[str]) -
             continue
         rigid = {joint for _, joint in form.sections}  # parts without a hinge before them
         hinged = [name for name, _ in form.pieces if name not in rigid]
+        found.append(
+            [
+                None if name in rigid else fibre(form.chain, hinged.index(name) - 1, values)
+                for name in names[1:]
+            ]
+        )
+    return found
+
+
+def fibre(chain: Any, k: int, values: Any) -> Fibre:
+    """Return the factors of hinge k: von Mises stress of bending and twist at the outermost fibre."""
+
+    def number(value: Any) -> float:
+        return plain_number(text_of(value), values)
+
+    hinge = chain.hinges[k]
+    given = chain.profile.at(hinge.station)
+    sizes = Sizes(given.form, tuple(number(each) for each in given.sizes), given.j, None)
+    section = moments(sizes)
+    _, iy, iz, j = (number(each) for each in section)
+    y, z = (number(each) for each in half_sizes(sizes))
+    twist, about_y, about_z = (number(each) for each in hinge.stiffness[:3])
+    return Fibre(twist * max(y, z) / j, about_y * z / iy, about_z * y / iz, given.form == "tube")
+
+
+def beam_stresses(description: Description, motion: Motion, bodies: list[str]) -> list[np.ndarray]:
+    """Return von Mises stresses at the outermost fibre by the elastic loads of the hinges, (frames, pieces) of every beam that is drawn [Pa]."""
+    forms = [
+        names
+        for form in description.beam_forms.values()
+        if len(names := [name for name, _ in form.pieces if name in bodies]) > 1
+    ]
+    found = []
+    for names, factors in zip(forms, fibres(description, bodies), strict=True):
         stresses: list[np.ndarray] = []
-        for a, b in itertools.pairwise(names):
-            if b in rigid and stresses:
-                stresses.append(stresses[-1])
-            elif b in rigid:
-                stresses.append(np.zeros(motion.time.size))
+        for (a, b), each in zip(itertools.pairwise(names), factors, strict=True):
+            if each is None:
+                stresses.append(stresses[-1] if stresses else np.zeros(motion.time.size))
             else:
-                turns, k = turned(motion, a, b), hinged.index(b) - 1
-                stresses.append(fibre_stress(form.chain, k, turns, values))
+                stresses.append(fibre_stress(each, turned(motion, a, b)))
         at_hinges = np.array(stresses)
         inner = np.maximum(at_hinges[1:], at_hinges[:-1])
         found.append(np.nan_to_num(np.vstack([at_hinges[:1], inner, at_hinges[-1:]]).T))
@@ -118,19 +158,8 @@ def turned(motion: Motion, a: str, b: str) -> np.ndarray:
     return v * (scale * np.where(w < 0.0, -1.0, 1.0))[:, None]
 
 
-def fibre_stress(chain: Any, k: int, turns: np.ndarray, values: Any) -> np.ndarray:
-    """Von Mises stress of bending and twist at hinge k, from its rotation vectors (frames, 3)."""
-
-    def number(value: Any) -> float:
-        return plain_number(text_of(value), values)
-
-    hinge = chain.hinges[k]
-    given = chain.profile.at(hinge.station)
-    sizes = Sizes(given.form, tuple(number(each) for each in given.sizes), given.j, None)
-    section = moments(sizes)
-    _, iy, iz, j = (number(each) for each in section)
-    y, z = (number(each) for each in half_sizes(sizes))
-    stiffness = [number(each) for each in hinge.stiffness[:3]]
-    mx, my, mz = (np.abs(turns) * stiffness).T
-    bent = np.hypot(my * z / iy, mz * y / iz) if given.form == "tube" else my * z / iy + mz * y / iz
-    return np.sqrt(bent**2 + 3.0 * (mx * max(y, z) / j) ** 2)
+def fibre_stress(factors: Fibre, turns: np.ndarray) -> np.ndarray:
+    """Von Mises stress of bending and twist of a hinge, from its rotation vectors (frames, 3)."""
+    mx, my, mz = (np.abs(turns) * factors[:3]).T
+    bent = np.hypot(my, mz) if factors.round else my + mz
+    return np.sqrt(bent**2 + 3.0 * mx**2)

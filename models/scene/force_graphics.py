@@ -95,6 +95,8 @@ def standing(
         kind = KINDS[force.kind]
         if kind.parts is not None:
             for body, pieces in kind.parts(force, numbers, size).items():
+                if ("bodies", body) in description.pieces:
+                    continue  # a beam is drawn itself
                 parts.setdefault(body, []).extend(pieces)
         touched = kind.touch(force, numbers) if kind.touch is not None else None
         if touched is not None:

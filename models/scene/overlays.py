@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.result.number_format import written
+from kinetree.models.scene.bent_film import heat
 
 INK, SOFT, LINE, PAPER = "#1c2430", "#5c6876", "#d7dde4", "#ffffff"
 COLOURS = ("#1f6fb5", "#c9712b", "#3c9a55")
@@ -104,6 +105,25 @@ def beside(
         strip(draw, plot, time, k, box, COLOURS[n % len(COLOURS)], small)
     if shown:
         draw.line([(left, 0), (left, size[1])], fill=LINE, width=1)
+    return np.asarray(sheet)
+
+
+def with_scale(scene: np.ndarray, stress: float, times: float) -> np.ndarray:
+    """Return a picture with the scale of the colours of stresses [Pa] below, and by how much bending is drawn larger."""
+    from PIL import ImageDraw
+
+    sheet = tools().fromarray(scene)
+    draw = ImageDraw.Draw(sheet)
+    scale = scene.shape[0] / 720.0
+    margin, width, height = 14 * scale, round(180 * scale), 8 * scale
+    top = scene.shape[0] - margin - height
+    bar = 255.0 * heat(np.linspace(0.0, 1.0, width)) ** (1 / 2.2)
+    for n, colour in enumerate(bar.astype(int)):
+        draw.line([(margin + n, top), (margin + n, top + height)], fill=tuple(map(int, colour)))
+    text = f"0 … {written(stress / 1e6, 3)} MPa" + (f", bending × {times:g}" if times != 1 else "")
+    draw.text(
+        (margin, top - 5 * scale), text, fill=SOFT, font=face(round(12 * scale)), anchor="ls"
+    )
     return np.asarray(sheet)
 
 

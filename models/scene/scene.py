@@ -394,8 +394,11 @@ class Scene:
     def data(self, more: Sequence[Clip] = ()) -> dict[str, Any]:
         """Return the data of the page; `more` are further motions that can be selected there."""
         d = self.description
+        roots = {
+            name: form.pieces[0][0] for form in d.beam_forms.values() for name, _ in form.pieces
+        }
         bodies = [
-            {"name": name, "text": d.bodies[name].text, "colour": PALETTE[k % len(PALETTE)], "parts": self.parts[name], "joints": self.joints[name],
+            {"name": name, "text": d.bodies[name].text, "colour": PALETTE[self.bodies.index(roots.get(name, name)) % len(PALETTE)], "parts": self.parts[name], "joints": self.joints[name],
              "com": self.numbers.vector(d.bodies[name].com).tolist(), "mass": self.numbers.number(d.bodies[name].mass)}
             for k, name in enumerate(self.bodies)
         ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.result.atomic_file import whole_file
+from kinetree.models.scene.bent_film import Bent, unpacked
 from kinetree.models.scene.default_shapes import ROD
 from kinetree.models.scene.ground_surface import COLOUR
-from kinetree.models.scene.overlays import beside, tools
+from kinetree.models.scene.overlays import beside, tools, with_scale
 from kinetree.models.scene.shapes import along, matrix, part
 from kinetree.models.scene.software_renderer import Eye, fill, stencil
 from kinetree.models.scene.triangle_meshes import (
@@ -36,10 +36,6 @@ GAMMA = (255.0 * np.linspace(0.0, 1.0, 4096) ** (1 / 2.2)).astype(np.uint8)  # l
 AMBIENT, SUN, SHADE = 0.62, 0.52, 0.72
 
 
-def unpacked(text: str, kind: str = "<f4") -> np.ndarray:
-    return np.frombuffer(b64decode(text), dtype=kind).astype(float)
-
-
 class Painter:
     """Draws one clip of a scene."""
 
@@ -53,6 +49,8 @@ class Painter:
             if origin is None
             else unpacked(origin, "<f8").reshape(-1, 3)
         )
+        self.bent = Bent(data, self.clip, self.time.size)
+        self.poses = self.bent.exaggerated(self.poses)
         self.carried = self._carry()
         self.bodies = [
             triangles([*body["parts"], *body["joints"]], body["colour"]) for body in data["bodies"]
@@ -175,10 +173,14 @@ class Painter:
         """Yield all triangles of frame k in ground axes."""
         corners, normals, colours = self.ground
         yield corners - self.origin[k], normals, colours
-        for pose, (corners, normals, colours) in zip(self.poses[k], self.bodies, strict=True):
+        for b, (pose, triangles_of) in enumerate(zip(self.poses[k], self.bodies, strict=True)):
             if np.isfinite(pose[0]):
+                corners, normals, colours = triangles_of
                 R = matrix(pose[3:])
+                if b in self.bent.colours:
+                    colours = np.broadcast_to(self.bent.colours[b][k], colours.shape)
                 yield corners @ R.T + pose[:3], normals @ R.T, colours
+        yield from self.bent.surfaces(k, self.poses[k])
         for line in self.data["lines"]:
             ends = [self.point(k, line[end]) for end in "ab"]
             if line["kind"] == "turn":
@@ -247,7 +249,10 @@ class Painter:
 
     def picture(self, k: int) -> np.ndarray:
         """Return the picture of frame k with plots, name and time."""
-        return beside(self.frame(k), self.data, self.clip, self.time, k, self.size)
+        picture = self.frame(k)
+        if self.bent.stress > 0.0:
+            picture = with_scale(picture, self.bent.stress, self.bent.times)
+        return beside(picture, self.data, self.clip, self.time, k, self.size)
 
 
 def film(data: Mapping[str, Any], suffix: str, clip: int = 0) -> Iterator[np.ndarray]:

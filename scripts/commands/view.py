@@ -64,6 +64,12 @@ def view(
             help="The page computes while it is shown: inputs, parameters and bodies can be moved.",
         ),
     ] = False,
+    bending: Annotated[
+        float, typer.Option("--bending", help="How many times as much what bends is drawn bent.")
+    ] = 1.0,
+    stresses: Annotated[
+        bool, typer.Option("--stress/--no-stress", help="Colours of stresses on what bends.")
+    ] = True,
     settings: Settings = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     json: Json = False,
@@ -75,6 +81,9 @@ def view(
     writable(html, (".html", ".htm"), "--html")
     writable(video, (".mp4", ".gif"), "--video")
     writable(picture, (".png",), "--picture")
+    if not 1.0 <= bending <= 1000.0:
+        raise BadInput(f"--bending {bending:g}: expected a number from 1 to 1000")
+    look = {"bending": bending, "stresses": stresses}
     if live:
         write_live(
             file,
@@ -83,6 +92,7 @@ def view(
             numbers(settings),
             stop_time,
             show,
+            look,
         )
         return
     recorded = None
@@ -102,7 +112,7 @@ def view(
     target = html or (
         None if video or picture else Path(f"{Path(source.removeprefix('lib:')).stem}.html")
     )
-    data = scene(source, numbers(settings), stop_time, recorded)
+    data = scene(source, numbers(settings), stop_time, recorded) | look
     write(data, target, video, picture, at)
     if show and target:
         import webbrowser
@@ -117,6 +127,7 @@ def write_live(
     settings: dict[str, float],
     stop_time: float | None,
     show: bool,
+    look: dict[str, Any],
 ) -> None:
     """Write a page that computes the mechanism while it is shown."""
     from kinetree.fmu.live import live_data
@@ -129,10 +140,11 @@ def write_live(
         )
     if other:
         raise BadInput(
-            "--live writes one page: it goes with --html, --set, --stop-time and --open only"
+            "--live writes one page: it goes with --html, --set, --bending, --stop-time and --open only"
         )
     target = html or Path(f"{Path(file.removeprefix('lib:')).stem}.html")
-    write(live_data(load(file, **settings), stop_time, say), target, None, None, None)
+    data = live_data(load(file, **settings), stop_time, say) | look
+    write(data, target, None, None, None)
     if show:
         import webbrowser
 

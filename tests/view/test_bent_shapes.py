@@ -1,14 +1,18 @@
 """Scenes of bodies that bend: skins and stresses of reduced bodies, stresses of beams, exaggeration in the page."""
 
 from base64 import b64decode
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from browser import browser, needs_browser, opened
 
+from kinetree.fmu.live import live_data
 from kinetree.models import load
 from kinetree.models.beams.skins import von_mises_of
+from kinetree.models.scene.html_page import page
 from kinetree.models.scene.make_scenes import start_scene
+from kinetree.models.scene.video import Painter
 from kinetree.scripts import cli
 
 WIDTH, HEIGHT, LENGTH = 0.06, 0.1, 1.0
@@ -65,12 +69,7 @@ def test_skin_bends_and_has_the_stress_of_a_cantilever(bar):
 
 
 def test_beam_is_coloured_by_the_stress_of_bending():
-    d = held(None)
-    d["materials"] = {"soft": {"density": 1000.0, "youngs_modulus": 1e9}}
-    section = {"rectangle": [HEIGHT, WIDTH]}
-    d["beams"] = {"bar": {"length": LENGTH, "section": section, "material": "soft"}}
-    del d["bodies"]
-    d["forces"]["end"] |= {"body": "bar", "station": LENGTH}
+    d = beam_like(held(None))
     d["run"] = {"stop_time": 3.0, "output_step": 0.5}
     d["beams"]["bar"]["damping"] = 0.7
     data = load(d).compile().simulate().animate().data
@@ -80,6 +79,58 @@ def test_beam_is_coloured_by_the_stress_of_bending():
     assert found[0] == pytest.approx(root, rel=0.1)
     assert np.all(np.diff(found[1:]) < 0.0)
     assert clip["stress"] >= found[0] > 0.0
+
+
+def beam_like(bar_description: dict) -> dict:
+    """The bar as a beam of the same size."""
+    d = dict(bar_description)
+    d["materials"] = {"soft": {"density": 1000.0, "youngs_modulus": 1e9}}
+    section = {"rectangle": [HEIGHT, WIDTH]}
+    d["beams"] = {"bar": {"length": LENGTH, "section": section, "material": "soft"}}
+    del d["bodies"]
+    d["forces"] = {"end": d["forces"]["end"] | {"body": "bar", "station": LENGTH}}
+    return d
+
+
+@pytest.mark.parametrize("kind", ["skin", "beam"])
+def test_films_draw_bending_as_large_as_asked_and_colour_it(bar, kind):
+    d = held(bar, run={"stop_time": 0.1, "output_step": 0.01})
+    result = load(d if kind == "skin" else beam_like(d)).compile().simulate()
+    data, lowest, colours = result.animate().data, {}, {}
+    for times, stresses in ((1.0, True), (20.0, True), (20.0, False)):
+        painter = Painter(data | {"bending": times, "stresses": stresses}, (160, 90))
+        k = painter.time.size - 1
+        found = [each for each in painter.pieces(k) if len(each[0]) and each[0][..., 0].max() > 0.5]
+        corners = np.concatenate([each[0].reshape(-1, 3) for each in found])
+        lowest[times] = corners[corners[:, 0] > 0.95, 2].min() + HEIGHT / 2
+        colours[stresses] = len(np.unique(np.concatenate([each[2] for each in found]), axis=0))
+    assert lowest[1.0] < -1e-4
+    assert lowest[20.0] / lowest[1.0] == pytest.approx(20.0, rel=0.05)
+    assert colours[True] > colours[False] == 1
+
+
+@needs_browser
+@pytest.mark.skipif(find_spec("ziglang") is None, reason="zig is not installed")
+@pytest.mark.parametrize("kind", ["skin", "beam"])
+def test_live_pages_bend_and_colour_as_pages_of_results_do(bar, tmp_path, kind):
+    d = held(bar, run={"stop_time": 0.1, "output_step": 0.01})
+    mechanism = load(d if kind == "skin" else beam_like(d))
+    clip = mechanism.compile().simulate().animate().data["clips"][0]
+    key = "amplitudes" if kind == "skin" else "beam_stresses"
+    expected = numbers(clip[key][0]).reshape(11, -1)[-1]
+    path = tmp_path / "live.html"
+    path.write_text(page(live_data(mechanism) | {"paused": True}), encoding="utf-8")
+    with browser() as shell, opened(shell, path) as (sheet, requests, complaints):
+        sheet.wait_for_function("typeof live !== 'undefined' && live.engine && live.rows > 0")
+        plain = sheet.locator("#scene").screenshot()
+        sheet.evaluate("() => { live.speed = 1; live.engine.step(0.1); recordRow(); showRows(); }")
+        found = sheet.evaluate(f"[...clip.{key}[0]]")
+        assert np.array(found)[-expected.size :] == pytest.approx(expected, rel=1e-3, abs=1e-7)
+        sheet.evaluate("() => kinetree.seek(0.1)")
+        assert sheet.evaluate("clip.stress") > 0.0
+        assert "MPa" in sheet.locator("#heat-most").text_content()
+        assert sheet.locator("#scene").screenshot() != plain
+        assert not requests and not complaints
 
 
 @needs_browser

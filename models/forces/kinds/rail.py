@@ -2,18 +2,25 @@
 
 Along the rail s, across it the offset r of the pin from the rail's axis. A tube touches where |r| exceeds the clearance, a groove where the offset
 along `across` does, on either side. The law is that of a contact (`contacts`), with penetration |r| - clearance; friction opposes the sliding
-along and around the rail. Outside begin..end there is no contact: a pin that leaves under load is released at once.
+along and around the rail. Outside begin..end there is no contact: a pin that leaves under load is released at once. A rail along a beam bends with it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import Field
 
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.internal_names import hidden
-from kinetree.models.expressions.node_arithmetic import E, choose, larger, name, root
+from kinetree.models.expressions.node_arithmetic import (
+    E,
+    choose,
+    const,
+    larger,
+    name,
+    root,
+)
 from kinetree.models.expressions.nodes import ONE
 from kinetree.models.expressions.vectors import (
     NOWHERE,
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
     from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
 
+ALONG = (("1", "0", "0"), ("1.0", "0.0", "0.0"))  # the axis of a beam
 AXIS_LIMIT = 1e-12  # offset below which a pin is in the middle: no direction is told [m]
 
 
@@ -61,42 +69,131 @@ class RailForce(Rubbing):
     )
 
 
+class Side(NamedTuple):
+    """The pin beside one straight part of a rail, in ground axes."""
+
+    body: int
+    begin: Vector  # the part's beginning, axes of its body
+    offset: Vector
+    travel: E  # along the whole rail
+    normal: Vector
+    size: E
+    speed: Vector
+
+
 def add_rail(builder: Builder, label: str, force: RailForce) -> None:
     """Add a contact between pin and rail with names NAME.travel (along the rail) and
     NAME.penetration.
     """
     key = f"forces.{label}"
     rail, guided = force.between
-    a, b = builder.body[rail.body], builder.body[guided.body]
-    begin, pin = (
-        vector_of(builder, rail.point, f"{key}.between"),
-        vector_of(builder, guided.point, f"{key}.between"),
-    )
-    foot = position(builder, hidden(label, "rail"), a, begin)
-    offset = position(builder, hidden(label, "pin"), b, pin).minus(foot)
-    axis = direction(
-        builder, hidden(label, "axis"), a, vector_of(builder, force.axis, f"{key}.axis")
-    )
-    carried = velocity(builder, hidden(label, "carried"), a, begin).plus(
-        spin(builder, hidden(label, "spin"), a).cross(offset)
-    )
-    speed = velocity(builder, hidden(label, "velocity"), b, pin).minus(carried)
-    builder.define(hidden(label, "travel"), offset.dot(axis).node)
+    b = builder.body[guided.body]
+    pin = vector_of(builder, guided.point, f"{key}.between")
+    place = position(builder, hidden(label, "pin"), b, pin)
+    moving = velocity(builder, hidden(label, "velocity"), b, pin)
+    parts_of_rail, end = straight_parts(builder, force)
+    sides = [
+        beside(builder, f"{label}{f' {k}' * (k > 0)}", force, label, part, place, moving)
+        for k, part in enumerate(parts_of_rail)
+    ]
+    shares = passed(builder, label, sides, [start for *_, start in parts_of_rail])
+
+    def here(key: str, values: list[E]) -> E:
+        if len(values) == 1:
+            return values[0]
+        total = sum((s * v for s, v in zip(shares, values, strict=True)), const(0.0))
+        builder.define(hidden(label, key), total.node)
+        return name(hidden(label, key))
+
+    def vector_here(key: str, values: list[Vector]) -> Vector:
+        return Vector(
+            *(here(f"{key} {axis}", list(each)) for axis, each in zip("xyz", zip(*values, strict=True), strict=True))
+        )  # fmt: skip
+
+    builder.define(hidden(label, "travel"), here("way", [each.travel for each in sides]).node)
     builder.offer(f"{label}.travel", hidden(label, "travel"))
-    normal, size = across(builder, label, force, a, axis, offset)
+    normal = vector_here("normal", [each.normal for each in sides])
+    speed = vector_here("slip", [each.speed for each in sides])
+    size = here("size", [each.size for each in sides])
     clearance = E(builder.node(force.clearance, f"{key}.clearance"))
     depth = choose(
-        inside(builder, key, force, name(hidden(label, "travel"))), size - clearance, -clearance
+        inside(builder, key, force, name(hidden(label, "travel")), end),
+        size - clearance,
+        -clearance,
     )
     load = normal_force(builder, label, force, depth, speed.dot(normal))
-    sides = (
+    rubbing = (
         Vector(*sliding(builder, label, force, load, speed.across(normal)))
         if force.friction != 0.0
         else NOWHERE
     )
-    total = normal.times(-load).plus(sides)
-    rail_book(builder, label, a, total, sides, speed, normal)
-    add_pair(builder, a, b, registers(builder, begin), registers(builder, pin), total, offset)
+    total = normal.times(-load).plus(rubbing)
+    rail_book(builder, label, sides[0].body, total, rubbing, speed, normal)
+    at = registers(builder, pin)
+    for side, share in zip(sides, shares, strict=True):
+        own = total if len(sides) == 1 else total.times(share)
+        add_pair(builder, side.body, b, registers(builder, side.begin), at, own, side.offset)
+
+
+def straight_parts(
+    builder: Builder, force: RailForce
+) -> tuple[list[tuple[int, Vector, float]], float | None]:
+    """Return body, beginning in its axes and place along the rail of the straight parts of a rail, and where it ends if it does not say so.
+
+    A rail along the x axis of a beam bends with it: its parts are the pieces of the beam.
+    """
+    rail = force.between[0]
+    point = vector_of(builder, rail.point, "rail")
+    beam = builder.description.pieces.get(("bodies", rail.body))
+    form = builder.description.beam_forms.get(beam or "")
+    if form is None or tuple(map(str, force.axis)) not in ALONG:
+        return [(builder.body[rail.body], point, 0.0)], None
+    begins = dict(form.pieces)[rail.body].begin
+    first = float(rail.point[0]) + begins  # a station is a number
+    found = [
+        (builder.body[label], Vector(const(0.0), point.y, point.z), piece.begin - first)
+        for label, piece in form.pieces
+    ]
+    return found, form.chain.length - first
+
+
+def beside(
+    builder: Builder,
+    label: str,
+    force: RailForce,
+    element: str,
+    part: tuple[int, Vector, float],
+    place: Vector,
+    moving: Vector,
+) -> Side:
+    """Define what the pin is beside one part of the rail, under names of `label`."""
+    a, begin, start = part
+    offset = place.minus(position(builder, hidden(label, "rail"), a, begin))
+    given = vector_of(builder, force.axis, f"forces.{element}.axis")
+    axis = direction(builder, hidden(label, "axis"), a, given)
+    carried = velocity(builder, hidden(label, "carried"), a, begin).plus(
+        spin(builder, hidden(label, "spin"), a).cross(offset)
+    )
+    normal, size = across(builder, label, element, force, a, axis, offset)
+    travel = offset.dot(axis)
+    return Side(
+        a, begin, offset, travel + start if start else travel, normal, size, moving.minus(carried)
+    )
+
+
+def passed(builder: Builder, label: str, sides: list[Side], starts: list[float]) -> list[E]:
+    """Return 1 for the part that the pin is beside and 0 for the others: the last one that it has reached."""
+    if len(sides) == 1:
+        return [const(1.0)]
+    found: list[E] = []
+    rest = const(1.0)
+    for k in range(len(sides) - 1, -1, -1):
+        reached = choose(sides[k].travel < starts[k], 0.0, 1.0) if k else const(1.0)
+        builder.define(hidden(label, f"share {k}"), (reached * rest).node)
+        builder.define(hidden(label, f"rest {k}"), (rest - name(hidden(label, f"share {k}"))).node)
+        found.append(name(hidden(label, f"share {k}")))
+        rest = name(hidden(label, f"rest {k}"))
+    return found[::-1]
 
 
 def rail_book(
@@ -132,28 +229,33 @@ def rail_book(
 
 
 def across(
-    builder: Builder, label: str, force: RailForce, a: int, axis: Vector, offset: Vector
+    builder: Builder,
+    label: str,
+    element: str,
+    force: RailForce,
+    a: int,
+    axis: Vector,
+    offset: Vector,
 ) -> tuple[Vector, E]:
     """Return outward unit normal at the pin, and the size of the offset along it."""
     if force.across is None:
         radial = offset.across(axis)
         size = root(radial.dot(radial))
         return radial.times(1.0 / larger(size, AXIS_LIMIT)), size
-    given = vector_of(builder, force.across, f"forces.{label}.across")
+    given = vector_of(builder, force.across, f"forces.{element}.across")
     side = direction(builder, hidden(label, "across"), a, given).across(axis).unit()
     way = offset.dot(side)
     sign = choose(way < 0.0, -1.0, 1.0)
     return side.times(sign), way * sign
 
 
-def inside(builder: Builder, key: str, force: RailForce, travel: E) -> E:
-    """1 between the ends of the rail."""
+def inside(builder: Builder, key: str, force: RailForce, travel: E, tip: float | None) -> E:
+    """1 between the ends of the rail; `tip` is where a beam ends."""
     after = choose(travel < E(builder.node(force.begin, f"{key}.begin")), 0.0, 1.0)
-    return (
-        after
-        if force.end is None
-        else choose(travel > E(builder.node(force.end, f"{key}.end")), 0.0, after)
-    )
+    if force.end is None and tip is None:
+        return after
+    end = const(tip) if force.end is None else E(builder.node(force.end, f"{key}.end"))
+    return choose(travel > end, 0.0, after)
 
 
 def check_rail(checker: Checker, path: Path, force: RailForce) -> None:

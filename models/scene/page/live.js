@@ -1,7 +1,7 @@
 // A live page: the motion is computed while it is shown; inputs, parameters, start values and bodies are moved by hand.
 const LIVE = DATA.live, LIVE_POINTS = 40000, SAVED_BYTES = 96e6, REDRAW = 100; // recorded rows at most; memory of saved states; milliseconds between drawings of plots
-const live = { engine: null, rows: 0, room: 0, time: null, poses: null, columns: [], vectors: [], forces: [], saved: [], failed: "", scriptTime: 0, speed: 1, slow: 0, drawn: 0, pulled: null, changed: new Map() };
-clips[0] = { name: "live", rate: 1, time: new Float64Array(1), poses: clip.poses, vectors: [], forces: [], ruts: [], origin: null, plots: [], marks: { stages: [], events: [] } };
+const live = { engine: null, rows: 0, room: 0, time: null, poses: null, columns: [], vectors: [], forces: [], amplitudes: [], stresses: [], saved: [], failed: "", scriptTime: 0, speed: 1, slow: 0, drawn: 0, pulled: null, changed: new Map() };
+clips[0] = { name: "live", rate: 1, time: new Float64Array(1), poses: clip.poses, vectors: [], forces: [], amplitudes: [], beam_stresses: [], stress: 0, growing: true, ruts: [], origin: null, plots: [], marks: { stages: [], events: [] } };
 clip = clips[0];
 clip.plots = LIVE.variables.map((variable, k) => ({ name: variable.name, unit: variable.unit, text: variable.text, shown: false, first: variable.first, get least() { return 1e-9 + 1e-7 * Math.abs(live.columns[k]?.[0] ?? 0); }, get values() { return live.columns[k] ? live.columns[k].subarray(0, live.rows) : new Float64Array(0); } }));
 
@@ -14,12 +14,36 @@ function makeRoom() {
   LIVE.variables.forEach((_, k) => { live.columns[k] = grown(Float64Array, live.columns[k], live.room); });
   DATA.lines.forEach((_, k) => { live.forces[k] = grown(Float32Array, live.forces[k], live.room); });
   DATA.arrows.forEach((_, k) => { live.vectors[k] = grown(Float32Array, live.vectors[k], 3 * live.room); });
+  skins.forEach((skin, k) => { live.amplitudes[k] = grown(Float32Array, live.amplitudes[k], skin.count * live.room); });
+  beamPieces.forEach((pieces, k) => { live.stresses[k] = grown(Float32Array, live.stresses[k], pieces.length * live.room); });
 }
 function showRows() { // what the rest of the page reads
   const n = live.rows;
   clip.time = live.time.subarray(0, n); clip.poses = live.poses.subarray(0, n * 7 * COUNT);
   clip.forces = live.forces.map((each) => each.subarray(0, n)); clip.vectors = live.vectors.map((each) => each.subarray(0, 3 * n));
+  clip.amplitudes = live.amplitudes.map((each, k) => each.subarray(0, skins[k].count * n)); clip.beam_stresses = live.stresses.map((each, k) => each.subarray(0, beamPieces[k].length * n));
   Object.assign($("time"), { min: clip.time[0], max: clip.time[n - 1] });
+}
+const hinge = new THREE.Quaternion(), outer = new THREE.Quaternion();
+function fibreStress(factors, P, a, b) { // von Mises stress of bending and twist by the turn of a piece (its pose at b) against the one before it
+  hinge.set(-P[a + 4], -P[a + 5], -P[a + 6], P[a + 3]).multiply(outer.set(P[b + 4], P[b + 5], P[b + 6], P[b + 3]));
+  const sine = Math.hypot(hinge.x, hinge.y, hinge.z), f = sine > 1e-9 ? (2 * Math.atan2(sine, Math.abs(hinge.w))) / sine : 2;
+  const mx = Math.abs(f * hinge.x * factors[0]), my = Math.abs(f * hinge.y * factors[1]), mz = Math.abs(f * hinge.z * factors[2]), bends = factors[3] ? Math.hypot(my, mz) : my + mz;
+  return Math.sqrt(bends * bends + 3 * mx * mx);
+}
+function recordBending(k, from) { // amplitudes of modes and stresses of beams of one row, whose poses begin at `from`
+  const e = live.engine, W = e.work, modes = LIVE.stages[e.stage].modes;
+  skins.forEach((skin, n) => { for (let m = 0; m < skin.count; m++) live.amplitudes[n][k * skin.count + m] = modes[n] < 0 ? 0 : W[modes[n] + m]; });
+  beamPieces.forEach((pieces, n) => {
+    const out = live.stresses[n], at = k * pieces.length, place = (m) => from + 7 * bodies.indexOf(pieces[m].body);
+    out.fill(0, at, at + pieces.length);
+    let last = 0;
+    LIVE.fibres[n].forEach((factors, m) => { // the larger of the two hinges of a piece
+      if (factors) { last = fibreStress(factors, live.poses, place(m), place(m + 1)); if (!Number.isFinite(last)) last = 0; }
+      out[at + m] = Math.max(out[at + m], last); out[at + m + 1] = last;
+      noteStress(last);
+    });
+  });
 }
 function recordRow() {
   makeRoom();
@@ -30,6 +54,7 @@ function recordRow() {
     e.pose(b, P, at);
     if (k && P[at + 3] * P[before + 3] + P[at + 4] * P[before + 4] + P[at + 5] * P[before + 5] + P[at + 6] * P[before + 6] < 0) for (let i = 3; i < 7; i++) P[at + i] = -P[at + i];
   }
+  recordBending(k, from);
   LIVE.variables.forEach((variable, c) => { live.columns[c][k] = e.value(variable); });
   stage.lines.forEach((at, c) => { live.forces[c][k] = at < 0 ? 0 : W[at]; });
   stage.arrows.forEach((at, c) => { const f = at < 0 ? 0 : W[at], n = DATA.arrows[c].normal; live.vectors[c].set([f * n[0], f * n[1], f * n[2]], 3 * k); });
@@ -48,6 +73,8 @@ function halveRows() { // a long motion keeps every other row
     live.time[k] = live.time[2 * k + 1]; live.poses.copyWithin(k * size, (2 * k + 1) * size, (2 * k + 2) * size);
     live.columns.forEach((each) => { each[k] = each[2 * k + 1]; }); live.forces.forEach((each) => { each[k] = each[2 * k + 1]; });
     live.vectors.forEach((each) => each.copyWithin(3 * k, 6 * k + 3, 6 * k + 6));
+    live.amplitudes.forEach((each, n) => { const count = skins[n].count; each.copyWithin(k * count, (2 * k + 1) * count, (2 * k + 2) * count); });
+    live.stresses.forEach((each, n) => { const count = beamPieces[n].length; each.copyWithin(k * count, (2 * k + 1) * count, (2 * k + 2) * count); });
   }
   live.rows = half;
   live.saved.forEach((each) => { each.row = Math.max(1, each.row >> 1); });

@@ -50,7 +50,7 @@ function bendSkins(k, s) {
     at.set(rest);
     const q = Array.from({ length: count }, (_, m) => (Q ? Q[k * count + m] + (last ? s * (Q[(k + 1) * count + m] - Q[k * count + m]) : 0) : 0));
     q.forEach((value, m) => { const f = bent * value, from = m * size; if (f) for (let i = 0; i < size; i++) at[i] += f * shapes[from + i]; });
-    const hot = shown.stress && stresses && clip.stress > 0;
+    const hot = shown.stress && stresses && (clip.stress > 0 || clip.growing);
     skin.object.material = hot ? skin.hot : skin.plain;
     if (hot) {
       const points = size / 3, six = [0, 0, 0, 0, 0, 0];
@@ -58,7 +58,9 @@ function bendSkins(k, s) {
         six.fill(0);
         for (let m = 0; m < count; m++) for (let c = 0; c < 6; c++) six[c] += q[m] * stresses[6 * (m * points + p) + c];
         const [xx, yy, zz, xy, yz, xz] = six;
-        colours.set(heat(Math.sqrt(0.5 * ((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) + 3 * (xy * xy + yz * yz + xz * xz)) / clip.stress, rgb), 3 * p);
+        const stress = Math.sqrt(0.5 * ((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) + 3 * (xy * xy + yz * yz + xz * xz));
+        if (clip.growing) noteStress(stress);
+        colours.set(heat(stress / (clip.stress || 1), rgb), 3 * p);
       }
       skin.object.geometry.attributes.color.needsUpdate = true;
     }

@@ -26,12 +26,21 @@ function drawMarks() { // stages and events along the time
   clip.marks.stages.forEach((stage, n) => { const i = document.createElement("i"), end = n + 1 < clip.marks.stages.length ? clip.marks.stages[n + 1].time : finish(); i.style.left = `${part(stage.time)}%`; i.style.width = `calc(${part(end) - part(stage.time)}% - 1px)`; i.title = stage.name; $("bands").append(i); });
   clip.marks.events.forEach((event) => { const i = document.createElement("i"); i.style.left = `${part(event.time)}%`; i.title = event.name; $("ticks").append(i); });
 }
+function tellStress() { // the end of the scale of colours
+  $("heat").hidden = !(clip.stress > 0);
+  $("heat-most").textContent = `0 … ${Number((clip.stress / 1e6).toPrecision(3))} MPa`;
+}
+function noteStress(stress) { // a clip that is still computed finds its largest stress as it goes
+  if (!(stress > clip.stress)) return;
+  const before = clip.stress;
+  clip.stress = stress;
+  if (!(stress < 1.02 * before)) tellStress();
+}
 function useClip(k) {
   clip = clips[k];
   $("clip").value = k;
   delete scales.forces; delete scales.reactions;
-  $("heat").hidden = !(clip.stress > 0);
-  $("heat-most").textContent = `0 … ${Number((clip.stress / 1e6).toPrecision(3))} MPa`;
+  tellStress();
   Object.assign($("time"), { min: begin(), max: finish() });
   drawMarks();
   open.forEach((strip) => strip.box.remove());
@@ -62,7 +71,7 @@ function buildPage() {
   $("title").textContent = DATA.name || "Mechanism";
   $("text").textContent = DATA.text || "";
   $("text").title = DATA.text || "";
-  const have = { paths: paths.length, forces: arrows.some((a) => a.kind !== "reaction") || ends.length, reactions: arrows.some((a) => a.kind === "reaction"), floor: DATA.ground !== null, stress: clips.some((each) => each.stress > 0) };
+  const have = { paths: paths.length, forces: arrows.some((a) => a.kind !== "reaction") || ends.length, reactions: arrows.some((a) => a.kind === "reaction"), floor: DATA.ground !== null, stress: clips.some((each) => each.stress > 0 || (each.growing && (beamPieces.length || skins.some((skin) => skin.stresses)))) };
   for (const [kind, name] of Object.entries(NAMES)) {
     if (kind in have && !have[kind]) continue;
     const label = document.createElement("label"), box = document.createElement("input");
@@ -82,6 +91,7 @@ function buildPage() {
   $("follow").append(new Option("nothing", -1), ...bodies.map((body, k) => new Option(body.name, k)));
   $("follow").onchange = () => { startFollowing(Number($("follow").value)); if (follow < 0) carry(origin.clone().set(0, 0, 0)); };
   $("bending-box").hidden = !skins.length && !beamPieces.length;
+  if (DATA.bending > 1) { $("bending").value = Math.log10(DATA.bending); bent = DATA.bending; $("bending-times").textContent = `× ${bent}`; }
   $("bending").oninput = () => { bent = 10 ** Number($("bending").value); bent = Number(bent.toPrecision(2)); $("bending-times").textContent = `× ${bent}`; setTime(now); };
   $("arrow-size").oninput = () => { arrowSize = 10 ** Number($("arrow-size").value); setTime(now); };
   $("clip").hidden = clips.length < 2;

@@ -2,7 +2,7 @@
 const canvas = document.getElementById("scene"), labels = document.getElementById("labels"), main = document.querySelector("main");
 const world = new THREE.Scene(), origin = new THREE.Vector3();
 const kinds = { joints: [], axes: [], frames: [], com: [], paths: [], forces: [], reactions: [], labels: [] };
-const shown = { joints: true, paths: true, forces: true, reactions: false, frames: false, com: false, labels: false, floor: true, stress: true };
+const shown = { joints: true, paths: true, forces: true, reactions: false, frames: false, com: false, labels: false, floor: true, stress: DATA.stresses !== false };
 const bodies = DATA.bodies.map((body) => {
   const object = new THREE.Group(), joints = new THREE.Group(), frame = axes(0.12 * SIZE), centre = com(0.016 * SIZE);
   body.parts.forEach((part) => object.add(solid(part, body.colour)));
