@@ -19,6 +19,9 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
+from kinetree.models.beams.linear_range import SECOND_ORDER
+
+MOST_CHANGE, MOST_BY_OTHERS = 1.0, 0.05  # of a modal mass by φ_kk and φ_kl, at the amplitudes that terms of second order follow
 ISOTROPY = 1e-9  # of the largest mass: masses of a node along x, y and z are one number
 
 
@@ -71,7 +74,10 @@ def reduce_body(
         turns.append(found[1])
         points.append(places[name] - places[root])
     n = flat.shape[1]
-    second = {} if stiffening is None else second_order(K, T, inner, scalar, x, flat, stiffening)
+    second: dict[str, np.ndarray] = {}
+    if stiffening is not None:
+        reach = amplitudes(np.array(turns).reshape(-1, n, 3), phi, x)
+        second = second_order(K, T, inner, scalar, x, flat, stiffening, reach)
     return second | {
         "mass": float(scalar.sum()),
         "S": carried.sum(axis=0).T,
@@ -96,6 +102,7 @@ def second_order(
     x: np.ndarray,
     flat: np.ndarray,
     stiffening: Stiffening,
+    reach: np.ndarray,
 ) -> dict[str, np.ndarray]:
     """Sums over the positions of second order, from the stresses under loads on the body held at its root."""
     whole = sp.csc_array(sp.eye_array(K.shape[0]))
@@ -115,6 +122,9 @@ def second_order(
     fields = (moved @ solve.solve(loads.T)).T
     found = -np.moveaxis(stiffening(fields, flat), 0, 2)  # n, n, loads
     n = flat.shape[1]
+    ones = np.concatenate((np.ones((count, 1)), x), axis=1)
+    sums = found[:, :, :12].reshape(n, n, 4, 3)
+    found *= carried_pairs(sums, np.asarray(weights) @ ones, flat, scalar, reach)[:, :, None]
     moments = found[:, :, 3:12].reshape(n, n, 3, 3)  # Σ m x φ_klᵀ
     turned = np.swapaxes(moments, 2, 3)
     pairs = ((1, 2), (2, 0), (0, 1))
@@ -124,6 +134,30 @@ def second_order(
         "second_turn": np.stack([moments[..., a, b] - turned[..., a, b] for a, b in pairs], 2),
         "second_faces": np.moveaxis(found[:, :, 12:].reshape(n, n, faces, 3), 2, 0),
     }
+
+
+def amplitudes(turns: np.ndarray, phi: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return how far modes go (n,) until a face turns by what terms of second order follow, or the body is deformed by that part of its size."""
+    turned = np.linalg.norm(turns, axis=2).max(axis=0, initial=0.0)
+    moved = np.abs(phi).max(axis=(0, 1)) / np.ptp(x, axis=0).max()
+    return SECOND_ORDER / np.maximum(turned, moved)
+
+
+def carried_pairs(
+    sums: np.ndarray, weights: np.ndarray, flat: np.ndarray, scalar: Any, reach: np.ndarray
+) -> np.ndarray:
+    """Return 1 for pairs of modes whose φ_kl stay small beside the modes, 0 for others, (n, n), from Σ m (1, x) φ_kl (n, n, 4, 3).
+
+    The masses of the modes are constant: what φ_kl q_l adds to that of mode k is cut off. A slender body that is bent and then twisted moves further by
+    φ_kl than by its twist, and cut off, the inertia that its root sees would fall below zero. The part of φ_kl that is linear in x measures it.
+    """
+    shapes = flat.reshape(scalar.shape[0], -1)
+    n = flat.shape[1]
+    masses = (shapes * (scalar @ shapes)).reshape(-1, 3, n).sum(axis=(0, 1))
+    added = np.einsum("klai,ab,klbi->kl", sums, np.linalg.pinv(weights), sums)
+    changes = added * reach[None, :] ** 2 / masses[:, None]
+    allowed = np.where(np.eye(n, dtype=bool), MOST_CHANGE, MOST_BY_OTHERS)
+    return (np.maximum(changes, changes.T) < allowed).astype(float)
 
 
 def check_faces(faces: Mapping[str, np.ndarray], root: str, count: int) -> None:

@@ -37,7 +37,7 @@ def message(status: int, head: Named, compiled: Compiled, gap: float = 0.0) -> s
     bodies = compiled.bodies + compiled.twins
     body = bodies[item - 1] if 0 < item <= len(bodies) else "?"
     texts = {
-        Status.SINGULAR_JOINT: f"body '{body}' has no inertia along a freedom of its joint (massless end body or locked position)",
+        Status.SINGULAR_JOINT: without_inertia(body, compiled),
         Status.NOT_A_NUMBER: "a value is not a finite number",
         Status.STEP_TOO_SMALL: "the step size fell below the resolution of time: the motion is singular, or a force is discontinuous",
         Status.NO_CONVERGENCE: "an iteration did not converge",
@@ -64,6 +64,17 @@ def message(status: int, head: Named, compiled: Compiled, gap: float = 0.0) -> s
         Status.CANNOT_SET: f"an event cannot set '{register_name(item, compiled)}', which the constraints and what else is set determine",
     }
     return texts.get(Status(status), f"status {status}")
+
+
+def without_inertia(body: str, compiled: Compiled) -> str:
+    """Return a message for a body that nothing along a freedom of its joint resists."""
+    text = f"body '{body}' has no inertia along a freedom of its joint"
+    if f"{body}.mode1" in compiled.coordinates:
+        return (
+            f"{text}: it bends so far that what its terms of second order cut off is more than what its root sees; "
+            "reduce it without --second-order, cut it into several bodies, or take a beam"
+        )
+    return f"{text} (massless end body or locked position)"
 
 
 def contact_of(number: int, compiled: Compiled) -> str:

@@ -8,8 +8,14 @@ from bricks import bar
 
 from kinetree.models import ModelError, load
 from kinetree.models.beams.reduction import reduce_body, save_reduced
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.run.foreseen import foreseen
-from kinetree.scripts.bench.flexible_cases import reduced_bar, reduced_frequency, spinning_bar
+from kinetree.scripts.bench.flexible_cases import (
+    on_a_root,
+    reduced_bar,
+    reduced_frequency,
+    spinning_bar,
+)
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +96,38 @@ def test_bodies_that_bend_too_far_are_told(stiffened):
     assert any("bodies.bar.flexible" in each for each in result.warnings)
 
 
-def test_a_rotating_bar_stiffens_and_a_pressed_one_softens(tmp_path: Path):
+@pytest.fixture(scope="module")
+def slender(tmp_path_factory) -> Path:
+    """A bar of 10 m and 8 cm with ten modes, one of them twist."""
     pytest.importorskip("skfem")
-    path = reduced_bar(tmp_path, elements=12)
+    return reduced_bar(tmp_path_factory.mktemp("slender"), elements=12)
+
+
+def bent_on_a_ball(path: Path, mode: int, turn: float):
+    """Mass matrix of the bar on a ball joint, bent by one mode until its tip turns by an angle [rad]."""
+    body = {"flexible": {"file": str(path), "damping": 0.0}}
+    joint = {"child": "bar", "type": "spherical"}
+    d = on_a_root(path, bodies={"bar": body}, joints={"root": joint})
+    system = load(d).compile()
+    with np.load(path) as file:
+        q, per_metre = system.start()[0], np.linalg.norm(file["turns"][0, mode - 1])
+    q[system.coordinates.index(f"bar.mode{mode}")] = turn / per_metre
+    return system.mass_matrix(0.0, q)
+
+
+@pytest.mark.parametrize("mode", [1, 3, 5, 7, 9])
+def test_inertia_of_a_slender_bar_that_turns_freely_stays_above_zero(slender, mode: int):
+    """Bending and twist move further together than twist alone: cut off, the inertia about the bar's axis would be below zero."""
+    assert np.linalg.eigvalsh(bent_on_a_ball(slender, mode, 0.03))[0] > 0.0
+
+
+def test_what_is_bent_beyond_its_terms_is_named(slender):
+    with pytest.raises(EvaluationError, match=r"'bar'.*second-order"):
+        bent_on_a_ball(slender, 1, 0.1)
+
+
+def test_a_rotating_bar_stiffens_and_a_pressed_one_softens(slender):
+    path = slender
     still = reduced_frequency(path)
     assert still == pytest.approx(3.5160, rel=5e-3)
     assert reduced_frequency(path, speed=6.0) == pytest.approx(7.3604, rel=5e-3)
