@@ -76,7 +76,9 @@ class Bench:
         self.registers = SimpleNamespace(
             names=self.sensors, expand=lambda node: node, add_table=lambda *given, **more: 0
         )
-        self.description = SimpleNamespace(forces={}, hydraulics={}, bodies={})
+        self.description = SimpleNamespace(
+            forces={}, hydraulics={}, bodies={}, pieces={}, beam_forms={}
+        )
 
     def node(self, value: float | str | Node, key: str = "") -> Node:
         return value if isinstance(value, Node) else parse(value)

@@ -109,6 +109,7 @@ def test_films_draw_bending_as_large_as_asked_and_colour_it(bar, kind):
     assert colours[True] > colours[False] == 1
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.skipif(find_spec("ziglang") is None, reason="zig is not installed")
 @pytest.mark.parametrize("kind", ["skin", "beam"])
