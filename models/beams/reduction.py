@@ -148,8 +148,8 @@ def carried_pairs(
 ) -> np.ndarray:
     """Return 1 for pairs of modes whose φ_kl stay small beside the modes, 0 for others, (n, n), from Σ m (1, x) φ_kl (n, n, 4, 3).
 
-    The masses of the modes are constant: what φ_kl q_l adds to that of mode k is cut off. A slender body that is bent and then twisted moves further by
-    φ_kl than by its twist, and cut off, the inertia that its root sees would fall below zero. The part of φ_kl that is linear in x measures it.
+    The masses of the modes are constant: what φ_kl q_l adds to that of mode k is cut off. A slender body that is bent and then twisted moves further
+    by φ_kl than by its twist, and cut off, the inertia that its root sees would fall below zero. The part of φ_kl that is linear in x measures it.
     """
     shapes = flat.reshape(scalar.shape[0], -1)
     n = flat.shape[1]

@@ -391,6 +391,10 @@ class Scene:
             "stress": max(largest, default=0.0),
         }
 
+    def colour(self, body: str) -> str:
+        """Return the colour of a body that has none of its own."""
+        return PALETTE[self.bodies.index(body) % len(PALETTE)] if body in self.bodies else PALETTE[0]
+
     def data(self, more: Sequence[Clip] = ()) -> dict[str, Any]:
         """Return the data of the page; `more` are further motions that can be selected there."""
         d = self.description
@@ -398,9 +402,9 @@ class Scene:
             name: form.pieces[0][0] for form in d.beam_forms.values() for name, _ in form.pieces
         }
         bodies = [
-            {"name": name, "text": d.bodies[name].text, "colour": PALETTE[self.bodies.index(roots.get(name, name)) % len(PALETTE)], "parts": self.parts[name], "joints": self.joints[name],
+            {"name": name, "text": d.bodies[name].text, "colour": self.colour(roots.get(name, name)), "parts": self.parts[name], "joints": self.joints[name],
              "com": self.numbers.vector(d.bodies[name].com).tolist(), "mass": self.numbers.number(d.bodies[name].mass)}
-            for k, name in enumerate(self.bodies)
+            for name in self.bodies
         ]  # fmt: skip
         self.strips = ground_surface.strips(d, self.numbers, self.size)
         lines, arrows = (

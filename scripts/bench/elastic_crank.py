@@ -14,7 +14,6 @@ which are invariants of a floating frame. The published data are taken as they s
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 

@@ -2,7 +2,8 @@
 
 Along the rail s, across it the offset r of the pin from the rail's axis. A tube touches where |r| exceeds the clearance, a groove where the offset
 along `across` does, on either side. The law is that of a contact (`contacts`), with penetration |r| - clearance; friction opposes the sliding
-along and around the rail. Outside begin..end there is no contact: a pin that leaves under load is released at once. A rail along a beam bends with it.
+along and around the rail. Outside begin..end there is no contact: a pin that leaves under load is released at once.
+A rail along a beam bends with it.
 """
 
 from __future__ import annotations
