@@ -21,7 +21,10 @@ import scipy.sparse.linalg as spl
 
 from kinetree.models.beams.linear_range import SECOND_ORDER
 
-MOST_CHANGE, MOST_BY_OTHERS = 1.0, 0.05  # of a modal mass by φ_kk and φ_kl, at the amplitudes that terms of second order follow
+MOST_CHANGE, MOST_BY_OTHERS = (
+    1.0,
+    0.05,
+)  # of a modal mass by φ_kk and φ_kl, at the amplitudes that terms of second order follow
 ISOTROPY = 1e-9  # of the largest mass: masses of a node along x, y and z are one number
 
 

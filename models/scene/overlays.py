@@ -121,9 +121,7 @@ def with_scale(scene: np.ndarray, stress: float, times: float) -> np.ndarray:
     for n, colour in enumerate(bar.astype(int)):
         draw.line([(margin + n, top), (margin + n, top + height)], fill=tuple(map(int, colour)))
     text = f"0 … {written(stress / 1e6, 3)} MPa" + (f", bending × {times:g}" if times != 1 else "")
-    draw.text(
-        (margin, top - 5 * scale), text, fill=SOFT, font=face(round(12 * scale)), anchor="ls"
-    )
+    draw.text((margin, top - 5 * scale), text, fill=SOFT, font=face(round(12 * scale)), anchor="ls")
     return np.asarray(sheet)
 
 

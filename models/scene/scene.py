@@ -392,17 +392,15 @@ class Scene:
         }
 
     def colour(self, body: str) -> str:
-        """Return the colour of a body that has none of its own."""
-        return PALETTE[self.bodies.index(body) % len(PALETTE)] if body in self.bodies else PALETTE[0]
+        """Return the colour of a body that has none of its own; pieces of a beam have that of its root."""
+        root = self.description.pieces.get(("bodies", body), body)
+        return PALETTE[self.bodies.index(root if root in self.bodies else body) % len(PALETTE)]
 
     def data(self, more: Sequence[Clip] = ()) -> dict[str, Any]:
         """Return the data of the page; `more` are further motions that can be selected there."""
         d = self.description
-        roots = {
-            name: form.pieces[0][0] for form in d.beam_forms.values() for name, _ in form.pieces
-        }
         bodies = [
-            {"name": name, "text": d.bodies[name].text, "colour": self.colour(roots.get(name, name)), "parts": self.parts[name], "joints": self.joints[name],
+            {"name": name, "text": d.bodies[name].text, "colour": self.colour(name), "parts": self.parts[name], "joints": self.joints[name],
              "com": self.numbers.vector(d.bodies[name].com).tolist(), "mass": self.numbers.number(d.bodies[name].mass)}
             for name in self.bodies
         ]  # fmt: skip

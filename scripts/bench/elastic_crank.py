@@ -31,7 +31,9 @@ SPEED, STOP = 150.0, 0.1  # rad/s, s
 PI = 3.1415927  # of the published data
 ANGLE, PLACE = -0.3311734988256260, 0.1697373328427860  # of the rod and of the block at STOP
 SHAPES = (1.893192899613509e-4, 2.375751249879174e-5, -5.323896770569702e-6, -8.363313279112129e-6)
-START_PLACE = 0.450016933  # of the block as printed: rounded, and kept so by forms that only solve for speeds
+START_PLACE = (
+    0.450016933  # of the block as printed: rounded, and kept so by forms that only solve for speeds
+)
 START = (0.0, 0.0, 1.03339863e-5, 1.69327969e-5)  # sines, middle and end at t = 0 [m]
 START_RATES = (0.444896112581599, 4.63433931923867e-3, -1.78591076e-6, -2.68938671997904e-6)
 START_TURNING = -74.99576703969453  # of the rod [rad/s]

@@ -245,7 +245,9 @@ def whirl(speed: float, segments: int = 10) -> tuple[float, float]:
     """
     length, radius, young, density = 1.0, 0.05, 2.1e11, 7850.0
     slender = (0.5 * math.pi * radius / length) ** 2
-    first = slender * 2.0 / radius * math.sqrt(young / density)  # (π/L)² sqrt(E I/(m A)), I = A r²/4
+    first = (
+        slender * 2.0 / radius * math.sqrt(young / density)
+    )  # (π/L)² sqrt(E I/(m A)), I = A r²/4
     beam = {"length": length, "section": {"tube": [radius, 0.0]}, "segments": segments}
     tilts = [{"rotate": "y", "coordinate": "a"}, {"rotate": "z", "coordinate": "b"}]
     free = [{"rotate": axis, "coordinate": f"end_{axis}"} for axis in "xyz"]

@@ -24,9 +24,7 @@ def telescope(bending: str = "y", segments: int = 6, **forces) -> dict:
         "format": "kinetree/1",
         "name": "telescope",
         "gravity": [0, 0, 0],
-        "materials": {
-            "steel": {"density": 7850.0, "youngs_modulus": YOUNG, "shear_modulus": 8e10}
-        },
+        "materials": {"steel": {"density": 7850.0, "youngs_modulus": YOUNG, "shear_modulus": 8e10}},
         "beams": {"outer": {"length": OUTER, **beam}, "inner": {"length": INNER, **beam}},
         "joints": {
             "root": {"child": "outer", "type": "rigid"},
