@@ -20,6 +20,7 @@ from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
 from kinetree.models.analysis.tangents import tangents
 from kinetree.models.analysis.vehicle_motions import vehicle_motions
+from kinetree.models.beams.beam_reports import beam_motions
 from kinetree.models.controllers.expansion import commands_of, values_of
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.language.parts.predictive_parts import PredictiveController
@@ -100,6 +101,9 @@ class Linear:
     motions: Mapping[str, str] = field(
         default_factory=dict
     )  # heave, roll and the like, by the names of local coordinates and speeds of vehicles
+    bending: Mapping[str, str] = field(
+        default_factory=dict
+    )  # bending and twist of beams, by the names of local coordinates and speeds of hinges
 
     @property
     def about(self) -> list[str]:
@@ -368,6 +372,7 @@ def linearize(
         M, -M @ J[:f, p : p + f], -M @ J[:f, :p], M @ J[:f, size:], named, along.places[:, :p], local, state_sizes(system, x), speeds,
         dict(zip(system.speeds, map(float, u), strict=True)) if moving else {}, changing,
         sampled=sampled, motions=vehicle_motions(system, chart.q),
+        bending=beam_motions(system.description, (*local, *speeds)),
     )  # fmt: skip
     linear = without_noise(linear) if p > f else linear
     return (

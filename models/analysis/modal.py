@@ -8,6 +8,7 @@ largest that any mode has (Popov, Belevitch, Hautus).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,11 +38,13 @@ class ModeFacts:
     moved: dict[str, float]  # by input, 1 for the mode that it moves most
     seen: dict[str, float]  # by output
     motions: Mapping[str, str] = field(default_factory=dict)  # words of vehicles by name
+    together: Mapping[str, float] = field(default_factory=dict)  # with the hinges of a beam as one
 
     @property
     def word(self) -> str:
         """Return a description of a mode by its dominant states, without speeds of what is named."""
-        top = sorted(self.participation.items(), key=lambda item: -item[1])
+        shares = self.together or self.participation
+        top = sorted(shares.items(), key=lambda item: -item[1])
         found: dict[str, str] = {}
         for name in (name for name, share in top[:3] if share > 2 * NAMED):
             word = self.motions.get(name, "")
@@ -119,10 +122,18 @@ def modal(
                 {name: float(share) for name, share in zip(linear.states, shares, strict=True) if share > NAMED},
                 {name: float(share) for name, share in zip(carriers, energy, strict=True) if abs(share) > NAMED},
                 dict(zip(linear.inputs, map(float, moved[k]), strict=False)), dict(zip(linear.outputs, map(float, seen[k]), strict=False)),
-                linear.motions,
+                linear.motions, summed(linear, shares),
             )
         )  # fmt: skip
     return sorted(found, key=lambda mode: (mode.frequency, mode.eigenvalue.real))
+
+
+def summed(linear: Linear, shares: np.ndarray) -> dict[str, float]:
+    """Return the shares of states that matter, those of one motion of a beam as one."""
+    found: dict[str, float] = defaultdict(float)
+    for name, share in zip(linear.states, shares, strict=True):
+        found[linear.bending.get(name, name)] += float(share)
+    return {name: share for name, share in found.items() if share > NAMED}
 
 
 def balance(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -155,26 +166,33 @@ def zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndar
 def said(
     modes: list[ModeFacts], inputs: tuple[str, ...], outputs: tuple[str, ...], drifts: bool = True
 ) -> list[str]:
-    """Return sentences about uncontrollable and unobservable modes."""
-    lines = []
+    """Return sentences about uncontrollable and unobservable modes; many that share a fault share a
+    sentence.
+    """
+    found: dict[str, list[tuple[int, ModeFacts, float]]] = {}
     for k, mode in enumerate(modes, 1):
         if not drifts and abs(mode.eigenvalue) < STANDING:
             continue
-        name = f"mode {k} ({mode.frequency:.4g} Hz, {mode.word})"
-        for names, shares, verb in (
-            (inputs, mode.moved, "moved by"),
-            (outputs, mode.seen, "seen by"),
+        for names, shares, verb, kind in (
+            (inputs, mode.moved, "moved", "input"),
+            (outputs, mode.seen, "seen", "output"),
         ):
             present = [shares[each] for each in names if each in shares]
-            listed = (
-                " or ".join(names)
-                if len(names) <= FEW
-                else f"any {'input' if verb == 'moved by' else 'output'}"
-            )
-            if present and max(present) < NOT:
-                lines.append(f"{name} is not {verb} {listed}")
-            elif present and max(present) < HARDLY:
-                lines.append(
-                    f"{name} is hardly {verb} {listed}: {max(present):.1e} of what the best mode is"
-                )
+            if present and max(present) < HARDLY:
+                listed = " or ".join(names) if len(names) <= FEW else f"any {kind}"
+                how = "not" if max(present) < NOT else "hardly"
+                found.setdefault(f"{how} {verb} by {listed}", []).append((k, mode, max(present)))
+    lines = []
+    for fault, those in found.items():
+        most = max(share for _, _, share in those)
+        size = f": {most:.1e} of what the best mode is" if fault.startswith("hardly") else ""
+        if len(those) > FEW:
+            at_most = size.replace(": ", ": at most ")
+            lines.append(f"modes {', '.join(str(k) for k, _, _ in those)} are {fault}{at_most}")
+            continue
+        lines += [
+            f"mode {k} ({mode.frequency:.4g} Hz, {mode.word}) is {fault}"
+            + (f": {share:.1e} of what the best mode is" if size else "")
+            for k, mode, share in those
+        ]
     return lines

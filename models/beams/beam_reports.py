@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 from kinetree.models.beams.discretization import first_frequency, moduli, plain_number, text_of
 from kinetree.models.description.joints import joint_elements
@@ -21,7 +22,9 @@ def hinge_coordinates(description: Description) -> frozenset[str]:
     return frozenset(name for form in forms for name in (*form.coordinates, *form.speeds))
 
 
-MOTION = re.compile(r"(.+)\.(?:hinge\d+\.turn_(x|y|z)|(bend|stretch|shear_y|shear_z)\d+)")
+MOTION = re.compile(
+    r"(.+)\.(?:hinge\d+\.(?:turn_|w)(x|y|z)|(bend|stretch|shear_y|shear_z)\d+)"
+)  # local coordinates of hinges, and speeds of balls
 
 
 def motion_of(description: Description, coordinate: str) -> str:
@@ -36,6 +39,16 @@ def motion_of(description: Description, coordinate: str) -> str:
         return f"{beam} {word.replace('_', ' along ')}"
     axis = turn or description.beams[beam].bending
     return f"{beam} twist" if axis == "x" else f"{beam} bending about {axis}"
+
+
+def beam_motions(description: Description, names: Iterable[str]) -> dict[str, str]:
+    """Return how beams move along those of the names that are local coordinates or speeds of their
+    hinges, by name.
+    """
+    found = {
+        name: motion_of(description, name.removeprefix("der(").removesuffix(")")) for name in names
+    }
+    return {name: words for name, words in found.items() if words not in (name, name[4:-1])}
 
 
 def clamped_frequencies(description: Description, name: str) -> tuple[float, float]:

@@ -434,6 +434,9 @@ def tell_decay(
         console.print(note, markup=False)
 
 
+TEXT_COLUMNS = ("motion",)
+
+
 def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> Any:
     from rich.markup import escape
     from rich.table import Table
@@ -446,7 +449,8 @@ def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) ->
         title_style="bold",
     )
     for k, heading in enumerate(headings):
-        made.add_column(escape(heading), justify="left" if k == 0 or not heading else "right")
+        texts = k == 0 or not heading or heading in TEXT_COLUMNS
+        made.add_column(escape(heading), justify="left" if texts else "right")
     for row in rows:
         made.add_row(*map(escape, row))
     return made

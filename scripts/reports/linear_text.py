@@ -29,7 +29,7 @@ def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
         for k, m in enumerate(facts["modes"], 1)
     ]
     about = "at equilibrium" if at == "rest" else f"at {at}" + (" s" if at != "start" else "")
-    head = ("", "frequency\n[Hz]", "damping\nratio", "real\n[1/s]", "imaginary\n[rad/s]", "kind")
+    head = ("", "frequency\n[Hz]", "damping\nratio", "real\n[1/s]", "imaginary\n[rad/s]", "motion")
     console = show_table(table(f"{title} {about}: modes", head, rows))
     for sentence in facts["said"]:
         console.print(sentence, markup=False)
