@@ -19,6 +19,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from kinetree.scripts.hil.drives import plant_of
 from kinetree.scripts.hil.frame import Frame, unpacked
 from kinetree.scripts.hil.loop import Arrivals, Injected, Record, apply, kept
 from kinetree.scripts.hil.mailbox import Mailbox
@@ -140,7 +141,7 @@ def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -
     record = Record(scenario, False, token=secrets.randbits(64))
     with (
         kept(record),
-        Plant(scenario) as plant,
+        plant_of(scenario) as plant,
         connected(scenario, record.token) as door,
         prompt(PRIORITY, record.notes),
     ):
@@ -186,7 +187,7 @@ def exchange(record: Record, plant: Plant, door: Door, told: Callable[[float], N
     under_way: dict[
         int, tuple[float, float]
     ] = {}  # sequence: when it was sent, injected delay of both ways
-    held = tuple(plant.host.get(s.commands))
+    held = tuple(plant.first_commands())
     ask(record, door, injected, under_way, 0, 0.0, plant.measures())
     start = clock() + s.step
     for k in range(s.steps):

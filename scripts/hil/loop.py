@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from kinetree.scripts.hil.controller import controller_of
+from kinetree.scripts.hil.drives import plant_of
 from kinetree.scripts.hil.frame import Frame
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.scenario import Channel, Scenario
@@ -160,9 +161,9 @@ def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: No
         "controller": scenario.controller,
     }
     asked: list[tuple[float, int, float, tuple[float, ...]]] = []
-    with kept(record), Plant(scenario) as plant, controller_of(text) as controller:
+    with kept(record), plant_of(scenario) as plant, controller_of(text) as controller:
         record.describe(plant)
-        held = tuple(plant.host.get(scenario.commands))
+        held = tuple(plant.first_commands())
         send_simulated(record, injected, asked, 0, 0.0, plant.measures())
         for k in range(scenario.steps):
             now = k * scenario.step

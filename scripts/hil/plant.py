@@ -6,6 +6,7 @@ import ctypes
 import tempfile
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.hil.scenario import Scenario
@@ -34,7 +35,7 @@ class Plant:
         self.archive = Archive(path)
         if self.archive.version != 2:
             raise BadInput(f"{path}: FMI {self.archive.version}: expected an FMU of version 2")
-        for name in (*s.measures, *s.commands, *s.values):
+        for name in self.names_of_plant([*s.measures, *s.commands, *s.values]):
             if name not in self.archive.references:
                 from kinetree.models.language.errors import suggestion
 
@@ -54,7 +55,7 @@ class Plant:
         self.host.start(s.values)
         self.time, self.component = 0.0, self.host.fmu.component
         self.inward, self.outward = (
-            array(self.archive.references[name] for name in names)
+            array(self.archive.references[name] for name in self.names_of_plant(names))
             for names in (s.commands, s.measures)
         )
         self.given, self.seen = (
@@ -68,6 +69,25 @@ class Plant:
         """Return the outputs of the present state."""
         self._get(self.component, self.outward, len(self.outward), self.seen)
         return tuple(self.seen)
+
+    def names_of_plant(self, names: list[str]) -> list[str]:
+        """Return the variables that belong to the plant's own FMU."""
+        return names
+
+    def first_commands(self) -> list[float]:
+        """Return the commands that the plant begins with."""
+        return list(self.host.get(self.scenario.commands))
+
+    def calls(self, loaded: Any) -> dict[str, Any]:
+        """Return the instance and the calls of the compiled loop."""
+        names = (("set", "fmi2SetReal"), ("advance", "fmi2DoStep"), ("get", "fmi2GetReal"))
+        dll = self.host.fmu.dll
+        found = {name: ctypes.cast(getattr(dll, call), ctypes.c_void_p) for name, call in names}
+        return {"component": self.component, **found}
+
+    def stage_call(self, loaded: Any) -> Any:
+        """Return the call that reads the number of the stage in the compiled loop."""
+        return ctypes.cast(self.host.fmu.dll.fmi2GetInteger, ctypes.c_void_p)
 
     def stage(self) -> int:
         """Return the number of the present stage."""

@@ -154,7 +154,7 @@ def limit_rows(record: Record) -> list[tuple[Any, ...]]:
 def margin_rows(record: Record) -> list[tuple[Any, ...]]:
     """Return the margins of a loop as designed, sampled, and with the measured delay."""
     s = record.scenario
-    if s.mechanism is None or len(s.loops) != 1:
+    if s.mechanism is None or len(s.loops) != 1 or s.drives:
         return []
     from kinetree.models import load
     from kinetree.models.analysis.frequency import margins

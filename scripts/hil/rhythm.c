@@ -48,6 +48,82 @@ typedef struct {
     int64_t frames, newest, steps, received, lost, stale, misses, round_trips, refused, status;
 } Run;
 
+/* The FMU of a drive between commands and an actuator of the mechanism. */
+typedef struct {
+    void *component;
+    int (*set)(void *, const uint32_t *, size_t, const double *);
+    int (*advance)(void *, double, double, int);
+    int (*get)(void *, const uint32_t *, size_t, double *);
+    const uint32_t *told, *into; /* its outputs, and the actuator's inputs for the first `count` of them */
+    const uint32_t *speed, *mean; /* its input, and the actuator's mean speed over a step */
+    int64_t count, rate;          /* rate 1: after them stands the rate of the force that its flows make */
+} Drive;
+
+/* A mechanism with its drives, in the place of one instance: commands and measures belong to the mechanism (-1) or to a drive. */
+typedef struct {
+    void *component;
+    int (*set)(void *, const uint32_t *, size_t, const double *);
+    int (*advance)(void *, double, double, int);
+    int (*get)(void *, const uint32_t *, size_t, double *);
+    int (*integer)(void *, const uint32_t *, size_t, int32_t *);
+    Drive *drives;
+    int64_t number;
+    const int64_t *takers, *givers;
+    const uint32_t *inward, *outward;
+} Chain;
+
+int chain_set(void *chain, const uint32_t *references, size_t count, const double *values) {
+    Chain *c = chain;
+    int worst = 0;
+    for (size_t k = 0; k < count; k++) {
+        Drive *d = c->takers[k] < 0 ? NULL : c->drives + c->takers[k];
+        int status = d ? d->set(d->component, references + k, 1, values + k) : c->set(c->component, references + k, 1, values + k);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
+int chain_get(void *chain, const uint32_t *references, size_t count, double *values) {
+    Chain *c = chain;
+    int worst = 0;
+    for (size_t k = 0; k < count; k++) {
+        Drive *d = c->givers[k] < 0 ? NULL : c->drives + c->givers[k];
+        int status = d ? d->get(d->component, references + k, 1, values + k) : c->get(c->component, references + k, 1, values + k);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
+int chain_integer(void *chain, const uint32_t *references, size_t count, int32_t *values) {
+    Chain *c = chain;
+    return c->integer(c->component, references, count, values);
+}
+
+/* The order of the coupling `told`: what the drives tell, the mechanism's step, its mean speeds, the drives' steps. */
+int chain_advance(void *chain, double t, double h, int flag) {
+    Chain *c = chain;
+    int worst = 0, status;
+    double values[4], speed;
+    for (Drive *d = c->drives; d < c->drives + c->number; d++) {
+        status = d->get(d->component, d->told, (size_t)(d->count + d->rate), values);
+        if (d->rate) values[0] += 0.5 * h * values[d->count];
+        worst = status > worst ? status : worst;
+        status = c->set(c->component, d->into, (size_t)d->count, values);
+        worst = status > worst ? status : worst;
+    }
+    status = c->advance(c->component, t, h, flag);
+    worst = status > worst ? status : worst;
+    for (Drive *d = c->drives; d < c->drives + c->number; d++) {
+        status = c->get(c->component, d->mean, 1, &speed);
+        worst = status > worst ? status : worst;
+        status = d->set(d->component, d->speed, 1, &speed);
+        worst = status > worst ? status : worst;
+        status = d->advance(d->component, t, h, flag);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -136,18 +136,18 @@ class Rhythm:
             "ages": np.full(n, 0, dtype=np.int64),
             "stages": np.full(n, 0, dtype=np.int32),
         }
-        plant.given[:] = plant.host.get(s.commands)
-        fmu, self.box = plant.host.fmu, door if isinstance(door, Mailbox) else None
+        plant.given[:] = plant.first_commands()
+        self.box = door if isinstance(door, Mailbox) else None
         self.run = Run(
-            component=fmu.component, commands=commands, measures=len(s.measures), step=s.step, spin=spin, late=LATE.index(s.late), newest=-1,
+            commands=commands, measures=len(s.measures), step=s.step, spin=spin, late=LATE.index(s.late), newest=-1,
             token=record.token,
             door=door.fileno() if isinstance(door, socket.socket) else -1,
-            **{name: ctypes.cast(getattr(fmu.dll, CALLS[code]), Pointer) for name, code in (("set", SET), ("advance", STEP), ("get", GET))},
+            **plant.calls(loaded),
             **{name: ctypes.cast(getattr(plant, name), Pointer) for name in ("inward", "outward", "given", "seen")},
             **{name: array.ctypes.data for name, array in self.arrays.items()},
         )  # fmt: skip
         if plant.stage_reference is not None:
-            self.run.integer = ctypes.cast(fmu.dll.fmi2GetInteger, Pointer)
+            self.run.integer = plant.stage_call(loaded)
             self.run.stage = ctypes.cast(plant.stage_reference, Pointer)
         if self.box is not None:
             self.held: Any = (ctypes.c_char * SIZE).from_buffer(self.box.memory)

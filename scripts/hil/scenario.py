@@ -16,6 +16,13 @@ measure = "luff"
 command = "lift.force"
 setpoint = 0.5
 kp = 1e5
+[[drives]]                          # FMUs between commands and the plant's actuators; their variables are NAME.variable for loops
+name = "cylinder"
+mechanism = "lib:servo-drive"       # packed as a native FMU; or fmu = "drive.fmu"
+actuator = "lift"
+start = { load = 4256.0 }           # length and load come from the actuator where the drive has parameters of these names
+[drives.wires]                      # the drive's names for force, stiffness, damping, resting_rate, speed, where they differ
+force = "lift.force"
 [report]                            # measures of the run as in studies, of measures and commands; of a stage or phase by its name
 luff = ["deviation", "settling"]
 "luff, each departure*" = "deviation"
@@ -74,8 +81,10 @@ KEYS = {
     "controller",
     "report",
     "limits",
+    "drives",
 }
 CONTROLLER = {"fmu", "inputs", "outputs"}
+WIRES = {"force", "stiffness", "damping", "resting_rate", "speed"}
 SHARED = "shared"
 WEIGHTS = {"lqr": {"states", "inputs"}, "lqg": {"states", "inputs", "disturbance", "noise"}}
 CHANNEL = {"delay", "jitter", "loss", "seed"}
@@ -91,6 +100,18 @@ class Channel:
     jitter: float = 0.0
     loss: float = 0.0
     seed: int = 0
+
+
+@dataclass
+class DriveTable:
+    """A drive between commands and an actuator of the plant."""
+
+    name: str
+    actuator: str
+    mechanism: str | None = None
+    fmu: Path | None = None
+    start: dict[str, float] = field(default_factory=dict)
+    wires: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -121,6 +142,7 @@ class Scenario:
     at: str = "rest"
     setpoints: dict[str, str] = field(default_factory=dict)
     channel: Channel = field(default_factory=Channel)
+    drives: list[DriveTable] = field(default_factory=list)
     report: list[str] = field(default_factory=list)  # measures of the run that are told
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)  # by measure: least, most
 
@@ -195,8 +217,13 @@ def read_scenario(path: Path) -> Scenario:
     source = source if source is None or source.startswith("lib:") else str(path.parent / source)
     archive = path.parent / content["fmu"] if "fmu" in content else None
     settings = {name: values.pop(name) for name in structural(source) if name in values}
-    design = design_of(content, path, measures) | wanted_measures(
-        content, path, [*measures, *commands]
+    drives = [drive_table(each, path, k) for k, each in enumerate(content.get("drives", []))]
+    if len({drive.name for drive in drives}) < len(drives):
+        raise BadInput(f"{path}: drives: expected different names")
+    design = (
+        {"drives": drives}
+        | design_of(content, path, measures)
+        | wanted_measures(content, path, [*measures, *commands])
     )
     channel = channel_of(content.get("channel", {}), path)
     return Scenario(
@@ -278,6 +305,28 @@ def design_of(content: dict[str, Any], path: Path, measures: list[str]) -> dict[
             for kind, table in weights
         }
     return found
+
+
+def drive_table(table: dict[str, Any], path: Path, place_in_list: int) -> DriveTable:
+    """Return a checked drive; its files are relative to the scenario."""
+    place = f"{path}: drives[{place_in_list}]"
+    only(table, {"name", "actuator", "mechanism", "fmu", "start", "wires"}, place)
+    for key in ("name", "actuator"):
+        if not isinstance(table.get(key), str) or not table[key]:
+            raise BadInput(f"{place}: {key} is missing")
+    if ("mechanism" in table) == ("fmu" in table):
+        raise BadInput(f"{place}: expected either mechanism or fmu")
+    source = table.get("mechanism")
+    if source is not None and not source.startswith("lib:"):
+        source = str(path.parent / source)
+    wires = table.get("wires", {})
+    only(wires, WIRES, f"{place}.wires")
+    start = {
+        name: number(value, f"{place}.start.{name}")
+        for name, value in table.get("start", {}).items()
+    }
+    archive = path.parent / table["fmu"] if "fmu" in table else None
+    return DriveTable(table["name"], table["actuator"], source, archive, start, wires)
 
 
 def wanted_measures(content: dict[str, Any], path: Path, columns: list[str]) -> dict[str, Any]:

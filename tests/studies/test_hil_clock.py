@@ -154,7 +154,7 @@ def test_run_ends_with_three_stop_frames(monkeypatch: pytest.MonkeyPatch):
         asked.append(priority)
         yield
 
-    monkeypatch.setattr(clock, "Plant", lambda given: plant)
+    monkeypatch.setattr(clock, "plant_of", lambda given: plant)
     monkeypatch.setattr(clock, "connected", lambda given, token: nullcontext(door))
     monkeypatch.setattr(clock, "prompt", prompt)
     monkeypatch.setattr(clock, "steps", lambda record, *given: None)

@@ -17,7 +17,7 @@ from kinetree.scripts.hil.scenario import Channel
 def plants(monkeypatch: pytest.MonkeyPatch) -> None:
     """The partner answers measures of step k by 10 k + 1."""
     answering = SimpleNamespace(answer=lambda time, values: (10.0 * time / STEP + 1.0,))
-    monkeypatch.setattr(loop, "Plant", Plant)
+    monkeypatch.setattr(loop, "plant_of", Plant)
     monkeypatch.setattr(loop, "controller_of", lambda text: nullcontext(answering))
 
 
@@ -74,7 +74,7 @@ def test_lost_commands_are_held_zeroed_or_stop(
     ways = iter([0.0, 0.0, None, 0.0, 0.0, 0.0, 0.0, 0.0, None, None, 0.0, 0.0])
     plant: list[Plant] = []
     monkeypatch.setattr(loop, "Injected", lambda channel: SimpleNamespace(way=lambda: next(ways)))
-    monkeypatch.setattr(loop, "Plant", lambda given: plant.append(Plant()) or plant[0])
+    monkeypatch.setattr(loop, "plant_of", lambda given: plant.append(Plant()) or plant[0])
     record = simulate(scenario(late))
     assert commands(record) == acting and record.ages == ages and plant[0].commands == given
     whole = len(acting) == 6

@@ -55,6 +55,9 @@ class Plant:
         assert names == ["u"]
         return [self.u]
 
+    def first_commands(self) -> list[float]:
+        return [self.u]
+
     def measures(self) -> tuple[float, ...]:
         return (self.y,)
 
@@ -85,9 +88,8 @@ class Arrays(Plant):
             (ctypes.c_uint32 * 1)(4),
             (ctypes.c_uint32 * 1)(5),
         )
-        self.fmu = SimpleNamespace(
-            component=17,
-            dll=SimpleNamespace(
-                **{f"fmi2{name}": self.seen for name in ("SetReal", "DoStep", "GetReal")}
-            ),
-        )
+
+    def calls(self, loaded: Any) -> dict[str, Any]:
+        return {"component": 17} | {
+            name: ctypes.cast(self.seen, ctypes.c_void_p) for name in ("set", "advance", "get")
+        }
