@@ -20,7 +20,7 @@ class Hull:
     edges: np.ndarray
 
 
-def hull_of(points: Sequence[Sequence[float]]) -> Hull | None:
+def hull_of(points: Sequence[Sequence[float]] | np.ndarray) -> Hull | None:
     """Return the convex hull of points [m], with triangles of one plane as one face; None for
     points in a plane.
     """

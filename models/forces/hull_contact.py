@@ -57,16 +57,14 @@ def farthest_plane(hull: Hull, p: Vector) -> tuple[E, Vector]:
     """Return the greatest signed distance of a point from the planes of a hull, and that plane's
     normal, in axes of the hull.
     """
-    best: tuple[E, ...] = ()
+    found = []
     for *normal, offset in hull.planes.tolist():
         height = dot_numbers(normal, p) + offset
-        this = (height, *(const(part) for part in normal))
-        farther = height > best[0] if best else None
-        best = (
-            this
-            if farther is None
-            else tuple(choose(farther, a, b) for a, b in zip(this, best, strict=True))
-        )
+        found.append((height, *(const(part) for part in normal)))
+    best = found[0]
+    for this in found[1:]:
+        farther = this[0] > best[0]
+        best = tuple(choose(farther, a, b) for a, b in zip(this, best, strict=True))
     return best[0], Vector(*best[1:])
 
 
@@ -74,7 +72,7 @@ def nearest_edge_point(hull: Hull, p: Vector) -> tuple[E, Vector]:
     """Return the squared distance of a point from the nearest edge of a hull, and the vector from
     there to the point, in axes of the hull.
     """
-    best: tuple[E, ...] = ()
+    found = []
     for a, b in hull.edges:
         start, side = hull.corners[a], hull.corners[b] - hull.corners[a]
         length = float(np.linalg.norm(side))
@@ -82,14 +80,11 @@ def nearest_edge_point(hull: Hull, p: Vector) -> tuple[E, Vector]:
         from_start = p.minus(Vector(*(const(float(part)) for part in start)))
         reached = larger(smaller(dot_numbers(along, from_start), length), 0.0)
         out = [part - reached * c if c else part for part, c in zip(from_start, along, strict=True)]
-        square = sum((part * part for part in out), const(0.0))
-        nearer = square < best[0] if best else None
-        this = (square, *out)
-        best = (
-            this
-            if nearer is None
-            else tuple(choose(nearer, new, old) for new, old in zip(this, best, strict=True))
-        )
+        found.append((sum((part * part for part in out), const(0.0)), *out))
+    best = found[0]
+    for this in found[1:]:
+        nearer = this[0] < best[0]
+        best = tuple(choose(nearer, new, old) for new, old in zip(this, best, strict=True))
     return best[0], Vector(*best[1:])
 
 

@@ -84,18 +84,15 @@ def edges_of(shape: Placed) -> list[Edge]:
 
 def nearest_boundary(edges: list[Edge], px: E, py: E) -> Nearest:
     """Return the nearest point of a convex polygon's boundary to a point in its plane."""
-    best: tuple[E, ...] = ()
-    highest = const(0.0)
+    found = []
     for edge in edges:
         height, beyond = edge.height(px, py), edge.beyond(px, py)
-        this = (height * height + beyond * beyond, height, beyond, edge.nx, edge.ny)
-        highest = larger(highest, height) if best else height
-        nearer = this[0] < best[0] if best else None
-        best = (
-            this
-            if nearer is None
-            else tuple(choose(nearer, a, b) for a, b in zip(this, best, strict=True))
-        )
+        square = height * height + beyond * beyond
+        found.append((square, height, beyond, edge.nx, edge.ny))
+    best, highest = found[0], found[0][1]
+    for this in found[1:]:
+        nearer, highest = this[0] < best[0], larger(highest, this[1])
+        best = tuple(choose(nearer, a, b) for a, b in zip(this, best, strict=True))
     square, height, beyond, nx, ny = best
     corner = choose(highest > 0.0, absolute(beyond), 0.0) > TINY
     distance = root(larger(square, TINY * TINY))
@@ -106,7 +103,7 @@ def nearest_boundary(edges: list[Edge], px: E, py: E) -> Nearest:
             (ny * height + nx * beyond, ny),
         )
     )
-    return Nearest(choose(corner, distance, height), *wide)
+    return Nearest(choose(corner, distance, height), wide[0], wide[1])
 
 
 def nearest_edge(edges: list[Edge], px: E, py: E) -> Nearest:

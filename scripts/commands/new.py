@@ -22,12 +22,14 @@ TEMPLATES = {
     "cosim": ("boom", "a boom whose cylinder is driven from outside"),
 }  # file of the library, or of templates/ where none is named
 
+DEFAULT = "pendulum"
+
 
 def new(
     name: Annotated[str, typer.Argument(help="Name of the mechanism.")],
     template: Annotated[
         str, typer.Option("--template", "-t", help=f"What to start from: {', '.join(TEMPLATES)}.")
-    ] = "pendulum",
+    ] = DEFAULT,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File to write (default NAME.toml).")
     ] = None,
@@ -36,10 +38,11 @@ def new(
 ) -> None:
     """Write a small commented mechanism to start from."""
     chosen = one_of(template, tuple(TEMPLATES), "--template")
-    path = output or Path(re.sub(r"[^\w.-]+", "-", name.removesuffix(".toml")) + ".toml")
+    plain = re.sub(r"[^\w.-]+", "-", Path(name).name.removesuffix(".toml"))
+    path = output or Path(name).parent / f"{plain}.toml"
     if path.exists() and not force:
         raise BadInput(f"{path} exists already; --force overwrites it")
-    title = name.removesuffix(".toml").replace("\\", "\\\\").replace('"', '\\"')
+    title = Path(name).name.removesuffix(".toml").replace("\\", "\\\\").replace('"', '\\"')
     write_text(path, content(chosen, title))
     if json:
         return show_json({"file": path, "template": chosen})
@@ -47,6 +50,8 @@ def new(
     typer.echo(
         f"{path} written. Next: kinetree info {path}, kinetree run {path} --plot {path.stem}.png, kinetree view {path}{drive}"
     )
+    if chosen == DEFAULT:
+        typer.echo(f"It is a {DEFAULT} to change; --template begins elsewhere (kinetree new --help)")
     return None
 
 

@@ -15,7 +15,8 @@ Lines = list[tuple[str, str]]
 
 
 def values(word: str) -> Lines:
-    """Return the types of joints, integrators, methods and units by their names."""
+    """Return types of joints, integrators, mechanisms of the library and units by their names."""
+    from kinetree.models.description.reading.read_source import library_names
     from kinetree.models.joints.kinds import KINDS
     from kinetree.models.language.units.unit_of_measure import UnitError, parse_unit
     from kinetree.solvers.integrate.kinds import INTEGRATORS
@@ -28,6 +29,10 @@ def values(word: str) -> Lines:
         for each in INTEGRATORS
         if each.name == word
     ]
+    library = word.removeprefix("lib:").replace("_", "-")
+    if library in library_names():
+        text = f"a mechanism of the library, `kinetree info lib:{library}`; docs/library.md"
+        found.append((f"lib:{library}", text))
     try:
         unit = parse_unit(word)
     except UnitError:

@@ -344,3 +344,17 @@ def test_explain_prints_words_of_the_glossary(capsys: pytest.CaptureFixture):
 
 def test_glossary_page_is_written_from_the_terms():
     assert PAGE.read_text(encoding="utf-8") == glossary_page()
+
+
+def test_new_writes_into_the_folder_that_is_named(tmp_path: Path):
+    (tmp_path / "sub").mkdir()
+    assert main(["new", f"{tmp_path}/sub/my arm"]) == 0
+    assert 'name = "my arm"' in (tmp_path / "sub" / "my-arm.toml").read_text()
+
+
+def test_explain_knows_mechanisms_of_the_library():
+    assert (
+        explain_lookup.values("geneva")[0][0]
+        == explain_lookup.values("lib:geneva")[0][0]
+        == "lib:geneva"
+    )

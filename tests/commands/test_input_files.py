@@ -120,3 +120,10 @@ def test_data_sets_carry_units(room):
         and float(data["x"][-1]) == pytest.approx(1.0)
         and data["time"].attrs["units"] == "s"
     )
+
+
+def test_a_missing_file_is_said_with_its_neighbour(tmp_path, capsys):
+    (tmp_path / "crane.toml").write_text('format = "kinetree/1"\n')
+    assert main(["run", str(tmp_path / "craen.toml")]) == 2
+    said = capsys.readouterr().err
+    assert "craen.toml: file not found" in said and "'crane.toml'" in said

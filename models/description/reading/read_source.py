@@ -173,12 +173,23 @@ def read_file(path: Path, name: str) -> tuple[dict[str, Any], Origin]:
         raise refuse(
             "bytes that are not UTF-8", "text in UTF-8", hint=f"first one at byte {error.start}"
         ) from None
+    except FileNotFoundError:
+        raise ModelError(Problem(key="", file=name, hint=not_found(path))) from None
     except (OSError, ValueError) as error:
         raise refuse(
             getattr(error, "strerror", None) or "a name that cannot be a file",
             "a file that can be read",
         ) from None
     return read_text(text, suffix, name)
+
+
+def not_found(path: Path) -> str:
+    """Return that a file is not there, with a file of its folder that is called alike."""
+    if not path.parent.is_dir():
+        return f"file not found: there is no folder {path.parent}"
+    there = [each.name for each in path.parent.iterdir() if each.suffix.lower() in LARGEST_FILE]
+    near = suggestion(path.name, there)
+    return f"file not found; {near}" if near else "file not found"
 
 
 def read_text(text: str, suffix: str, name: str) -> tuple[dict[str, Any], Origin]:
