@@ -51,7 +51,9 @@ def new(
         f"{path} written. Next: kinetree info {path}, kinetree run {path} --plot {path.stem}.png, kinetree view {path}{drive}"
     )
     if chosen == DEFAULT:
-        typer.echo(f"It is a {DEFAULT} to change; --template begins elsewhere (kinetree new --help)")
+        typer.echo(
+            f"It is a {DEFAULT} to change; --template begins elsewhere (kinetree new --help)"
+        )
     return None
 
 
