@@ -1,14 +1,13 @@
-"""Stiffness, mass and geometric stiffness of a meshed body: tetrahedra with quadratic displacements, by scikit-fem; STEP files are meshed by gmsh."""
+"""Stiffness, mass and geometric stiffness of a meshed body: tetrahedra or bricks with quadratic displacements, by scikit-fem."""
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kinetree.models.beams.skins import skin_of
+from kinetree.models.beams.solid_meshes import solid_mesh
 
 CHUNK = 2000  # elements whose slopes are in memory at once
 MATERIALS = {"steel": (2.1e11, 0.3, 7850.0), "aluminium": (7.0e10, 0.33, 2700.0)}  # E, nu, density
@@ -29,28 +28,31 @@ def moduli_of(text: str) -> tuple[float, float, float]:
 
 
 class MeshMatrices:
-    """Matrices of three displacements per node of a mesh of tetrahedra, or of a STEP file."""
+    """Matrices of three displacements per node of a mesh of tetrahedra or bricks, or of a STEP file."""
 
     def __init__(self, source: str, material: str, size: float | None = None):
-        from skfem import MeshTet
-
         self.young, self.poisson, self.density = moduli_of(material)
-        if Path(source).suffix.lower() in (".step", ".stp"):
-            with tempfile.TemporaryDirectory() as folder:
-                self.mesh = MeshTet.load(meshed(source, Path(folder) / "body.msh", size))
-        else:
-            self.mesh = MeshTet.load(source)
+        self.mesh = solid_mesh(source, size)
+        self.bricks = self.mesh.t.shape[0] == 8
         basis = self.basis(4)
-        corners, middles = np.asarray(basis.nodal_dofs), np.asarray(basis.edge_dofs)
-        self.order = np.concatenate((corners.T.ravel(), middles.T.ravel()))
+        dofs = (basis.nodal_dofs, basis.edge_dofs, basis.facet_dofs, basis.interior_dofs)
+        of_nodes = [np.asarray(each).T.ravel() for each in (dofs if self.bricks else dofs[:2])]
+        self.order = np.concatenate(of_nodes)
+        self.corners = len(of_nodes[0]) // 3
         self.nodes = basis.doflocs[:, self.order[::3]].T
+
+    @property
+    def element(self) -> Any:
+        """Quadratic displacements."""
+        from skfem import ElementHex2, ElementTetP2, ElementVector
+
+        return ElementVector(ElementHex2() if self.bricks else ElementTetP2())
 
     def basis(self, order: int, elements: np.ndarray | None = None) -> Any:
         """Quadratic displacements with integration points exact to an order."""
-        from skfem import Basis, ElementTetP2, ElementVector
+        from skfem import Basis
 
-        element = ElementVector(ElementTetP2())
-        return Basis(self.mesh, element, intorder=order, elements=elements)
+        return Basis(self.mesh, self.element, intorder=order, elements=elements)
 
     def matrices(self) -> tuple[Any, Any]:
         """Stiffness and mass in the order of the nodes."""
@@ -93,6 +95,9 @@ class MeshMatrices:
         facets = self.mesh.boundary_facets()
         found = self.mesh.facets[:, facets].T.copy()
         own = self.mesh.t[:, self.mesh.f2t[0, facets]]
+        if self.bricks:
+            found = np.concatenate((found[:, [0, 1, 2]], found[:, [0, 2, 3]]))
+            own = np.concatenate((own, own), axis=1)
         middle = self.mesh.p[:, own].mean(axis=1).T
         a, b, c = (self.mesh.p[:, found[:, k]].T for k in range(3))
         inward = np.einsum("ti,ti->t", np.cross(b - a, c - a), a - middle) < 0.0
@@ -101,24 +106,26 @@ class MeshMatrices:
 
     def stresses(self, shapes: np.ndarray) -> np.ndarray:
         """Stresses xx, yy, zz, xy, yz, xz at the nodes of shapes (3 N, n), means over the elements at a corner: (n, N, 6); others are not numbers."""
-        from skfem import Basis, ElementTetP2, ElementVector
+        from skfem import Basis
         from skfem.models.elasticity import lame_parameters
 
         first, shear = lame_parameters(self.young, self.poisson)
-        corners = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], dtype=float)
-        element = ElementVector(ElementTetP2())
-        basis = Basis(self.mesh, element, quadrature=(corners, np.full(4, 1 / 24)))
-        count = self.mesh.p.shape[1]
+        corners = self.mesh.elem.refdom.p
+        each = corners.shape[1]
+        basis = Basis(
+            self.mesh, self.element, quadrature=(corners.astype(float), np.full(each, 1.0 / each))
+        )
+        at = self.mesh.t[:each].T.ravel()
         found = np.full((shapes.shape[1], len(self.nodes), 6), np.nan)
-        share = np.bincount(self.mesh.t.T.ravel(), minlength=count)
+        share = np.bincount(at, minlength=self.corners)
         for k, shape in enumerate(shapes.T):
             slope = self.slopes(basis, shape)
             strain = 0.5 * (slope + np.swapaxes(slope, 0, 1))
             stress = 2.0 * shear * strain
             stress += first * np.eye(3)[:, :, None] * np.einsum("iip->p", strain)
             for n, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))):
-                sums = np.bincount(self.mesh.t.T.ravel(), stress[i, j], minlength=count)
-                found[k, :count, n] = sums / share
+                sums = np.bincount(at, stress[i, j], minlength=self.corners)
+                found[k, : self.corners, n] = sums / share
         return found
 
     def skin(self, nodes: np.ndarray, shapes: np.ndarray) -> dict[str, Any]:
@@ -131,22 +138,3 @@ class MeshMatrices:
         own = np.zeros(basis.N)
         own[self.order] = field
         return np.asarray(basis.interpolate(own).grad).reshape(3, 3, -1)
-
-
-def meshed(source: str, target: Path, size: float | None) -> str:
-    """Mesh a STEP file [mm] with tetrahedra, in metres."""
-    import gmsh
-
-    gmsh.initialize()
-    try:
-        gmsh.option.setNumber("General.Terminal", 0)
-        gmsh.option.setString("Geometry.OCCTargetUnit", "M")
-        gmsh.model.occ.importShapes(source)
-        gmsh.model.occ.synchronize()
-        if size is not None:
-            gmsh.option.setNumber("Mesh.MeshSizeMax", size)
-        gmsh.model.mesh.generate(3)
-        gmsh.write(str(target))
-    finally:
-        gmsh.finalize()
-    return str(target)

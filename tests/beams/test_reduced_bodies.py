@@ -204,20 +204,62 @@ def test_command_reduces_matrices(bricks, tmp_path: Path, capsys):
     assert cli.main([*arguments, "--interface", "root=x=0"]) == 2
 
 
-def test_meshes_of_tetrahedra_are_reduced(tmp_path: Path):
-    skfem = pytest.importorskip("skfem")
-    pytest.importorskip("meshio")
+def written_mesh(path: Path, kind: str) -> None:
+    """Write a bar of 1 m by 0.1 m by 0.1 m, of one kind of solids."""
+    import meshio
+    import skfem
+
     axes = np.linspace(0, 1.0, 9), np.linspace(0, 0.1, 2), np.linspace(0, 0.1, 2)
-    skfem.MeshTet.init_tensor(*axes).save(str(tmp_path / "bar.msh"))
-    arguments = [
-        "flexible",
-        str(tmp_path / "bar.msh"),
-        "--modes",
-        "2",
-        "-o",
-        str(tmp_path / "b.npz"),
-    ]
+    if kind == "tetra":
+        skfem.MeshTet.init_tensor(*axes).save(str(path))
+        return
+    if kind == "tetra10":
+        skfem.MeshTet2.from_mesh(skfem.MeshTet.init_tensor(*axes)).save(str(path))
+        return
+    x, y, z = (each.ravel() for each in np.meshgrid(*axes, indexing="ij"))
+    at = np.arange(x.size).reshape([each.size for each in axes])
+    ring = ((0, 0), (1, 0), (1, 1), (0, 1))
+    cells = [[at[k + i, j, h] for h in (0, 1) for i, j in ring] for k in range(8)]
+    points = np.column_stack([x, y, z])
+    if kind == "hexahedron20":  # middles of edges, which do not count
+        edges = [(m, (m + 1) % 4) for m in range(4)]
+        edges += [(m + 4, n + 4) for m, n in edges] + [(m, m + 4) for m in range(4)]
+        for cell in cells:
+            corners = points[cell[:8]]
+            cell += range(len(points), len(points) + 12)
+            points = np.concatenate([points, [0.5 * (corners[m] + corners[n]) for m, n in edges]])
+    if kind == "wedge":
+        cells = [cell[:6] for cell in cells]
+    meshio.Mesh(points, [(kind, np.array(cells))]).write(str(path))
+
+
+@pytest.mark.parametrize("kind", ["tetra", "tetra10", "hexahedron", "hexahedron20"])
+def test_meshes_of_solids_are_reduced(tmp_path: Path, kind: str):
+    pytest.importorskip("skfem")
+    pytest.importorskip("meshio")
+    source, target = tmp_path / "bar.vtu", tmp_path / "bar.npz"
+    written_mesh(source, kind)
+    arguments = ["flexible", str(source), "--modes", "2", "-o", str(target)]
     assert cli.main([*arguments, "--interface", "root=x=0", "--interface", "tip=x=1"]) == 0
-    with np.load(tmp_path / "b.npz") as file:
+    with np.load(target) as file:
         exact = 1.8751041**2 / (2 * np.pi) * np.sqrt(2.1e11 * 0.1**2 / 12 / 7850.0)
+        assert file["mass"] == pytest.approx(78.5, rel=1e-9)
         assert file["frequencies"][0] == pytest.approx(exact, rel=0.03)
+        corners = file["skin_points"][file["skin_triangles"]]
+        assert np.isfinite(file["skin_stresses"][:, np.unique(file["skin_triangles"])]).all()
+    volume = np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
+    assert volume == pytest.approx(0.01, rel=1e-5)
+
+
+@pytest.mark.parametrize("name, what", [("bar.vtu", "wedge"), ("bar.msh", "no mesh")])
+def test_files_without_known_solids_are_refused(tmp_path: Path, capsys, name: str, what: str):
+    pytest.importorskip("skfem")
+    pytest.importorskip("meshio")
+    source = tmp_path / name
+    if what == "wedge":
+        written_mesh(source, what)
+    else:
+        source.write_text("$MeshFormat\n4.1 0", encoding="utf-8")
+    arguments = ["flexible", str(source), "-o", str(tmp_path / "b.npz")]
+    assert cli.main([*arguments, "--interface", "root=x=0"]) == 2
+    assert what in capsys.readouterr().err
