@@ -30,9 +30,9 @@ def moduli_of(text: str) -> tuple[float, float, float]:
 class MeshMatrices:
     """Matrices of three displacements per node of a mesh of tetrahedra or bricks, or of a STEP file."""
 
-    def __init__(self, source: str, material: str, size: float | None = None):
+    def __init__(self, source: str, material: str, size: float | None = None, length: float = 1.0):
         self.young, self.poisson, self.density = moduli_of(material)
-        self.mesh = solid_mesh(source, size)
+        self.mesh = solid_mesh(source, size, length)
         self.bricks = self.mesh.t.shape[0] == 8
         basis = self.basis(4)
         dofs = (basis.nodal_dofs, basis.edge_dofs, basis.facet_dofs, basis.interior_dofs)

@@ -13,15 +13,18 @@ BRICKS = {"hexahedron": 8, "hexahedron20": 8, "hexahedron27": 8}  # only corners
 FLAT = ("vertex", "line", "triangle", "quad")  # beginnings of the names of what is no solid
 
 
-def solid_mesh(source: str, size: float | None = None) -> Any:
-    """Return the mesh of a file: linear or curved tetrahedra (MeshTet, MeshTet2) or bricks with straight edges (MeshHex), without nodes that nothing uses."""
+def solid_mesh(source: str, size: float | None = None, length: float = 1.0) -> Any:
+    """Return the mesh of a file: linear or curved tetrahedra (MeshTet, MeshTet2) or bricks with straight edges (MeshHex), without nodes that nothing uses.
+
+    `length` is that of the file's unit [m]; STEP files have their own.
+    """
     if Path(source).suffix.lower() in (".step", ".stp"):
         with tempfile.TemporaryDirectory() as folder:
             return read_solids(meshed(source, Path(folder) / "body.msh", size))
-    return read_solids(source)
+    return read_solids(source, length)
 
 
-def read_solids(source: str) -> Any:
+def read_solids(source: str, length: float = 1.0) -> Any:
     """Return the solids of a file that meshio reads."""
     import meshio
     from skfem.io.meshio import from_meshio
@@ -42,7 +45,7 @@ def read_solids(source: str) -> Any:
     cells = cells[:, : known[kind]]
     used, numbered = np.unique(cells, return_inverse=True)
     kind = "hexahedron" if kind in BRICKS else kind
-    own = meshio.Mesh(read.points[used, :3], [(kind, numbered.reshape(cells.shape))])
+    own = meshio.Mesh(length * read.points[used, :3], [(kind, numbered.reshape(cells.shape))])
     return from_meshio(own)
 
 

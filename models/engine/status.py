@@ -49,9 +49,7 @@ def message(status: int, head: Named, compiled: Compiled, gap: float = 0.0) -> s
         Status.INCONSISTENT: open_loop(item, compiled, gap),
         Status.DEAD_POINT: f"{loop_of(item, compiled)} stands at a dead point: its parts can begin to move and cannot go on "
         "(first-order mobile, second-order rigid), so that its forces have no bound; change dimensions or start values",
-        Status.CHATTERING: f"events accumulate (chattering): {compiled.guards[item]}"
-        if 0 <= item < len(compiled.guards)
-        else "events accumulate",
+        Status.CHATTERING: accumulating(item, compiled),
         Status.NO_CONTACT_FORCE: f"{contact_of(item, compiled)}: rigid bodies with Coulomb friction admit no force there, or several "
         "(paradox of Painlevé): less friction, or a force element of kind contact, which yields",
         Status.PENETRATES: f"{contact_of(item, compiled)}: the bodies overlap where the motion begins, or where an event has put them: "
@@ -64,6 +62,19 @@ def message(status: int, head: Named, compiled: Compiled, gap: float = 0.0) -> s
         Status.CANNOT_SET: f"an event cannot set '{register_name(item, compiled)}', which the constraints and what else is set determine",
     }
     return texts.get(Status(status), f"status {status}")
+
+
+def accumulating(guard: int, compiled: Compiled) -> str:
+    """Return a message for a guard whose events follow each other without end."""
+    if not 0 <= guard < len(compiled.guards):
+        return "events accumulate"
+    text = f"events accumulate (chattering): {compiled.guards[guard]}"
+    if compiled.contacts and any(name.endswith(".mode1") for name in compiled.coordinates):
+        return (
+            f"{text}; where a rigid contact rubs on a body of modes, its friction changes between rest and slip faster than can be followed: "
+            "give that contact as a force element of kind contact"
+        )
+    return text
 
 
 def without_inertia(body: str, compiled: Compiled) -> str:

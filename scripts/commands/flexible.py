@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 SID = "sid"  # in the suffix of files of standard input data: .SID_FEM, .sid
 MATRICES = (".npz", ".mtx")
+PUNCH = ".pch"
+LENGTHS = {"m": 1.0, "mm": 1e-3}  # of the source [m]
+TONNE = 1e3  # kg, the mass that goes with mm and N
 PLANE = re.compile(r"([xyz])\s*=\s*([-+.\deE]+)")
 NEAR = 1e-6  # of the size of the body: nodes on a plane
 
@@ -26,7 +29,7 @@ def flexible(
         str,
         typer.Argument(
             metavar="MESH|MATRICES",
-            help="A mesh (.msh, .vtk, ...; .step by gmsh), stiffness as .npz or .mtx, or .SID_FEM.",
+            help="A mesh (.msh, .vtk, ...; .step by gmsh), stiffness as .npz or .mtx, .pch of Nastran, or .SID_FEM.",
         ),
     ],
     interface: Annotated[
@@ -45,7 +48,10 @@ def flexible(
         str | None, typer.Option("--mass", help="Of matrices: the mass matrix (.npz, .mtx).")
     ] = None,
     nodes: Annotated[
-        str | None, typer.Option("--nodes", help="Of matrices: x, y, z of the nodes (.csv, .npy).")
+        str | None,
+        typer.Option(
+            "--nodes", help="Of matrices: x, y, z of the nodes (.csv, .npy); of .pch: bulk data."
+        ),
     ] = None,
     material: Annotated[
         str, typer.Option("--material", help="Of a mesh: steel, aluminium, or E,nu,density.")
@@ -53,6 +59,9 @@ def flexible(
     size: Annotated[
         float | None, typer.Option("--size", help="Of STEP: largest size of elements [m].")
     ] = None,
+    units: Annotated[
+        str, typer.Option("--units", help="Of the source: m (SI), or mm (mm, t, N).")
+    ] = "m",
     second_order: Annotated[
         bool,
         typer.Option("--second-order", help="Of a mesh: with stiffening by loads and rotation."),
@@ -65,6 +74,8 @@ def flexible(
 
     if not Path(source).is_file():
         raise BadInput(f"no file {source}")
+    if units not in LENGTHS:
+        raise BadInput(f"--units: found {units!r}, expected {' or '.join(LENGTHS)}")
     if output.suffix.lower() != ".npz":
         raise BadInput(f"--output: found {output.name}, expected FILE.npz")
     try:
@@ -72,11 +83,11 @@ def flexible(
             found = of_standard_input(source, interface, root)
             save_reduced(output, found)
             return told(found, output)
-        if Path(source).suffix.lower() in MATRICES:
-            K, M, places = matrices_of(source, mass, nodes)
+        if Path(source).suffix.lower() in (*MATRICES, PUNCH):
+            K, M, places = in_si(matrices_of(source, mass, nodes), units)
             mesh, stiffening = None, None
         else:
-            mesh = MeshMatrices(source, material, size)
+            mesh = MeshMatrices(source, material, size, LENGTHS[units])
             (K, M), places = mesh.matrices(), mesh.nodes
             stiffening = mesh.stiffening if second_order else None
         faces = dict(face_of(each, places) for each in interface)
@@ -128,10 +139,22 @@ def face_of(text: str, places: np.ndarray) -> tuple[str, np.ndarray]:
     return name, found
 
 
+def in_si(found: tuple[Any, Any, np.ndarray], units: str) -> tuple[Any, Any, np.ndarray]:
+    """Return stiffness, mass and nodes in N/m, kg and m."""
+    K, M, places = found
+    if units == "m":
+        return found
+    return K / LENGTHS[units], M * TONNE, places * LENGTHS[units]
+
+
 def matrices_of(source: str, mass: str | None, nodes: str | None) -> tuple[Any, Any, np.ndarray]:
     """Stiffness, mass and nodes from files."""
     import numpy as np
 
+    from kinetree.models.beams.nastran_files import read_nastran
+
+    if source.lower().endswith(PUNCH):
+        return read_nastran(source, nodes)
     if mass is None or nodes is None:
         raise BadInput(f"{source}: matrices need --mass and --nodes")
     given = np.load(nodes) if nodes.endswith(".npy") else np.loadtxt(nodes, delimiter=",")

@@ -251,6 +251,17 @@ def test_meshes_of_solids_are_reduced(tmp_path: Path, kind: str):
     assert volume == pytest.approx(0.01, rel=1e-5)
 
 
+def test_meshes_in_millimetres(tmp_path: Path):
+    pytest.importorskip("skfem")
+    pytest.importorskip("meshio")
+    source, target = tmp_path / "bar.vtu", tmp_path / "bar.npz"
+    written_mesh(source, "tetra")
+    arguments = ["flexible", str(source), "--modes", "0", "--units", "mm", "-o", str(target)]
+    assert cli.main([*arguments, "--interface", "a=x=0", "--interface", "b=x=0.001"]) == 0
+    with np.load(target) as file:
+        assert file["mass"] == pytest.approx(78.5e-9, rel=1e-6)
+
+
 @pytest.mark.parametrize("name, what", [("bar.vtu", "wedge"), ("bar.msh", "no mesh")])
 def test_files_without_known_solids_are_refused(tmp_path: Path, capsys, name: str, what: str):
     pytest.importorskip("skfem")

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from kinetree.models import load
 from kinetree.models.beams.reduction import reduce_body, save_reduced, scalar_mass
+from kinetree.models.engine.status import EvaluationError
 
 LENGTH = 2.0
 LINK = np.array([[0.1, 0.2, 0], [0.3, -0.1, 0.2], [-0.2, 0.1, 0.5], [0.1, 0.3, 0.9]])
@@ -207,6 +208,30 @@ def test_bar_comes_to_rest_on_a_contact(soft):
     )  # moment of the masses about the root
     assert result["load"][-1] == pytest.approx(9.81 * first / LENGTH, rel=5e-3)
     assert np.all(np.diff(result["energy"]) < 1e-6)
+
+
+def test_friction_that_a_rigid_contact_cannot_follow_is_named_and_the_advice_works(tmp_path: Path):
+    K, M, nodes = bar(1.0, 0.06, 0.1, (6, 1, 1), 2.1e11, 0.3, 7850.0)
+    ends = {"root": 0.0, "tip": 1.0}
+    faces = {k: np.flatnonzero(np.abs(nodes[:, 0] - x) < 1e-9) for k, x in ends.items()}
+    save_reduced(tmp_path / "bar.npz", reduce_body(K, M, nodes, faces, "root", 2))
+    root = {"child": "bar", "type": "free", "start": [0, 0, 0.01, 1, 0, 0, 0]}
+    d = {
+        "format": "kinetree/1",
+        "name": "dropped",
+        "bodies": {"bar": {"flexible": {"file": str(tmp_path / "bar.npz"), "damping": 0.01}}},
+        "joints": {"root": root},
+        "run": {"stop_time": 0.1, "output_step": 0.01},
+    }
+    feet = {"near": {"body": "bar"}, "far": {"body": "bar.tip"}}
+    feet = {name: {**foot, "radius": 0.005, "friction": 0.3} for name, foot in feet.items()}
+    rigid = {name: {**foot, "restitution": 0.0} for name, foot in feet.items()}
+    with pytest.raises(EvaluationError, match="force element"):
+        load(d | {"contacts": rigid}).compile().simulate()
+    yields = {"kind": "contact", "stiffness": 1e7, "damping": 1e3}
+    d["forces"] = {name: foot | yields for name, foot in feet.items()}
+    d["outputs"] = {"height": {"quantity": "position", "body": "bar.tip", "axis": "z"}}
+    assert load(d).compile().simulate()["height"][-1] == pytest.approx(0.005, abs=1e-3)
 
 
 def test_locking_a_joint_of_a_reduced_body_is_a_plastic_impact(soft):
