@@ -1,7 +1,7 @@
 """Stiffness, mass and grid points of Nastran files: DMIG and GRID entries of a punch or bulk data file, in fields of 8, of 16, or free.
 
-A solver that writes them: PARAM,EXTOUT,DMIGPCH with all displacements in the a-set. Grid points have displacements only (solids); rotations, scalar points
-and coordinate systems of their own are refused.
+A solver writes them with PARAM,EXTOUT,DMIGPCH and all displacements in the a-set. Grid points have displacements only (solids); rotations, scalar
+points and coordinate systems of their own are refused.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ FLAT = ("vertex", "line", "triangle", "quad")  # beginnings of the names of what
 
 
 def solid_mesh(source: str, size: float | None = None, length: float = 1.0) -> Any:
-    """Return the mesh of a file: linear or curved tetrahedra (MeshTet, MeshTet2) or bricks with straight edges (MeshHex), without nodes that nothing uses.
+    """Return the mesh of a file: linear or curved tetrahedra (MeshTet, MeshTet2) or bricks with straight edges (MeshHex).
 
-    `length` is that of the file's unit [m]; STEP files have their own.
+    Nodes that nothing uses are left out. `length` is that of the file's unit [m]; STEP files have their own.
     """
     if Path(source).suffix.lower() in (".step", ".stp"):
         with tempfile.TemporaryDirectory() as folder:
