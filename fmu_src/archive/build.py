@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism
 
 BACKENDS = ("python", "native", "source")
+ALIASES = {"pythonfmu": "python"}  # other names of back ends
 OFFERED = {
     ("python", 2): PYTHON_2,
     ("python", 3): PYTHON_3,
@@ -68,6 +69,7 @@ def build_fmu(
     """
     from kinetree.fmu.unit import fmu_unit
 
+    backend = backend_of(backend)
     if specialised and backend == "python":
         raise FmuError(
             "straight-line code is for the back ends native and source: take --backend native"
@@ -122,7 +124,7 @@ def pack_unit(
     plain_names: bool = False,
 ) -> Path:
     """Pack a compiled unit with the binaries that it is to carry; `shell`: one binary for this machine in their place."""
-    path, version = Path(path), int(float(fmi))
+    path, version, backend = Path(path), int(float(fmi)), backend_of(backend)
     check_request(path, backend, version)
     table = table_of(unit, plain_names)
     token = token_of(unit, table)
@@ -189,10 +191,17 @@ def fixed_integrator(mechanism: Mechanism) -> str:
     return given if given in FIXED else "rk4"
 
 
+def backend_of(name: str) -> str:
+    """Return the back end of a name, which may be an alias; raise FmuError if there is none."""
+    backend = ALIASES.get(name.lower(), name.lower())
+    if backend not in BACKENDS:
+        raise FmuError(f"unknown back end '{name}', expected one of {', '.join(BACKENDS)}")
+    return backend
+
+
 def check_request(path: Path, backend: str, version: int) -> None:
     """Raise FmuError for an impossible request before work begins."""
-    if backend not in BACKENDS:
-        raise FmuError(f"unknown back end '{backend}', expected one of {', '.join(BACKENDS)}")
+    backend_of(backend)
     if version not in (2, 3):
         raise FmuError(f"FMI {version} is not offered, expected 2 or 3")
     if path.suffix != ".fmu":
@@ -401,4 +410,4 @@ def pack_source(
     )
 
 
-__all__ = ["BACKENDS", "FmuError", "Table", "build_fmu", "pack_unit"]
+__all__ = ["ALIASES", "BACKENDS", "FmuError", "Table", "backend_of", "build_fmu", "pack_unit"]

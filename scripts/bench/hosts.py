@@ -2,21 +2,26 @@
 
 A cell is the largest deviation of an output after the run, relative to its size where that exceeds 1, from co-simulation in this machine's fmpy;
 or a letter for the reason why it was not run, which stands below the table. Above the common bound it is called off.
+
+`kinetree bench hosts NAMES --json scripts/bench/hosts.json` renews the rows of mechanisms (without NAMES: all) in the file that is kept, and
+`python -m kinetree.scripts.bench.hosts` writes its table into docs/fmu.md.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import sys
 import tempfile
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
 from typer.exceptions import Exit
 
-from kinetree.fmu.archive.build import build_fmu
+from kinetree.fmu.archive.build import build_fmu, fixed_integrator
 from kinetree.models import load
 from kinetree.models.description.reading.read_source import library_names
 from kinetree.scripts.fmi.bare_c_host import HostError
@@ -26,39 +31,51 @@ from kinetree.scripts.fmi.host_programs import (
     INTEGRATED,
     ForeignHost,
     Task,
+    by_fmpy,
     deviation,
     tasks,
 )
+from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.solvers.library.c_compiler import LibraryError, has_zig
 
-KINDS = ("CS 2.0", "ME 2.0", "CS 3.0", "ME 3.0", "Python")
-ARCHIVES = {"native": (2, KINDS[:2]), "native 3": (3, KINDS[2:4]), "python": (2, KINDS[4:])}
+KINDS = {
+    "native": ("CS 2.0", "ME 2.0", "CS 3.0", "ME 3.0"),
+    "python": ("CS 2.0", "CS 3.0", "ME 3.0"),
+    "source": ("CS 2.0", "ME 2.0"),
+}  # of archives, by back end
+ARCHIVES = (("native", 2), ("native", 3), ("python", 2), ("python", 3), ("source", 2))
+# hosts that take an unpacked archive, whose sources were compiled in its folder
+TAKE_COMPILED = ("fmpy", "bare", "omc-like", "oms-like")
 QUICK = ("regulator", "four-bar", "bouncing-ball", "boom-drive")
 LONGEST, MOST = 1.0, 400  # seconds and steps of a run
+COARSE = 0.01  # deviation of a fixed step from step control, beyond which the motion is not the mechanism's
 ENDS = {"andrews": 0.03}  # driven without end: the published time
 STEPPED = 1e-5  # over a second: hosts add up their times, or count nanoseconds, C libraries differ, and impacts enlarge all that
+DATA = Path(__file__).with_name("hosts.json")
+PAGE = Path(__file__).parents[2] / "docs" / "fmu.md"
+BEGIN, END = "<!-- table of hosts -->", "<!-- end of the table of hosts -->"
 
 Cell = float | str
 
 
-def possible(host: ForeignHost, kind: str) -> bool:
-    if kind == "Python":
-        return host.python and host.stepping
+def possible(host: ForeignHost, backend: str, kind: str) -> bool:
+    """Return whether a host takes archives of a kind by a back end at all."""
+    if backend == "python" and not host.python:
+        return False
+    if backend == "source" and host.name not in TAKE_COMPILED:
+        return False
     takes = host.stepping if kind.startswith("CS") else host.exchange
     return int(kind[3]) in host.versions and takes
 
 
-def run_of(archive: Archive, name: str) -> list[tuple[str, Task]]:
-    """Return the runs of an archive, each with its kind."""
+def run_of(archive: Archive, name: str) -> list[Task]:
+    """Return the runs of an archive."""
     experiment: Any = archive.description.defaultExperiment
     step = archive.step
     count = max(
         1, min(MOST, round(min(float(experiment.stopTime), ENDS.get(name, LONGEST)) / step))
     )
-    return [
-        ("Python" if archive.needs_python else task.kind, task)
-        for task in tasks(archive, step, count)
-    ]
+    return tasks(archive, step, count)
 
 
 def cell(host: ForeignHost, task: Task, expected: list[float]) -> Cell:
@@ -71,28 +88,69 @@ def cell(host: ForeignHost, task: Task, expected: list[float]) -> Cell:
         return f"FAILED: {error}"
 
 
+class Expected:
+    """Values at the end of fmpy's co-simulation of the native archive of a mechanism, by integrator."""
+
+    def __init__(self, name: str, folder: Path):
+        self.name, self.path = name, folder / "expected.fmu"
+        self.values: dict[str, list[float]] = {}
+
+    def of(self, task: Task, integrator: str) -> list[float]:
+        """Return the values that a task should end with."""
+        if integrator not in self.values:
+            build_fmu(load(f"lib:{self.name}"), self.path, "native", 2, integrator)
+            with Archive(self.path) as archive:
+                native = replace(task, archive=archive, exchange=False)
+                self.values[integrator] = by_fmpy(native, FOREIGN["fmpy"].platform)
+        return self.values[integrator]
+
+
 def row(name: str, folder: Path) -> dict[str, Cell]:
-    """Return all cells of a mechanism, by host and kind."""
+    """Return all cells of a mechanism, by host, back end and kind."""
     found: dict[str, Cell] = {}
-    expected: list[float] = []
-    for archive_name, (fmi, _) in ARCHIVES.items():
-        path = build_fmu(
-            load(f"lib:{name}"),
-            folder / f"{name}.fmu",
-            archive_name.split()[0],
-            fmi,
-            platforms="all" if has_zig() else None,
-        )
-        with Archive(path) as archive:
-            for kind, task in run_of(archive, name):
-                if not expected:
-                    expected = FOREIGN["fmpy"].run(
-                        replace(task, exchange=False), FOREIGN["fmpy"].platform
-                    )
-                for host in FOREIGN.values():
-                    if possible(host, kind):
-                        found[f"{host.name} {kind}"] = cell(host, task, expected)
+    expected = Expected(name, folder)
+    for backend, fmi in ARCHIVES:
+        found |= cells(name, folder, backend, fmi, expected)
     return found
+
+
+def cells(name: str, folder: Path, backend: str, fmi: int, expected: Expected) -> dict[str, Cell]:
+    """Return the cells of one archive."""
+    found: dict[str, Cell] = {}
+    mechanism = load(f"lib:{name}")
+    platforms = "all" if backend == "native" and has_zig() else None
+    path = build_fmu(mechanism, folder / f"{name}.fmu", backend, fmi, platforms=platforms)
+    with Archive(path) as archive:
+        for task in run_of(archive, name):
+            fixed = backend == "source" and not task.exchange
+            steps = fixed_integrator(mechanism) if fixed else "auto"
+            hosts = [each for each in FOREIGN.values() if possible(each, backend, task.kind)]
+            try:
+                values = expected.of(task, steps)
+                reason = too_coarse(values, expected.of(task, "auto"), steps, archive.step)
+            except Exception as error:  # fmpy raises plain exceptions
+                values, reason = [], f"{steps} fails: {first_line(error)}"
+            if reason:
+                found |= {f"{host.name} {backend} {task.kind}": reason for host in hosts}
+                continue
+            for host in hosts:
+                found[f"{host.name} {backend} {task.kind}"] = cell(host, task, values)
+    return found
+
+
+def too_coarse(found: list[float], right: list[float], integrator: str, step: float) -> str:
+    """Return why a motion by a fixed step is compared with nothing; empty if it is close enough."""
+    error = deviation(found, right)
+    if error <= COARSE:
+        return ""
+    return (
+        f"steps of {step:g} s are too long for {integrator}, whose native archive is off by "
+        f"{error:.1g} itself: kinetree fmu --step-size"
+    )
+
+
+def first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200]
 
 
 def good(key: str, value: Cell) -> bool:
@@ -107,67 +165,152 @@ def off(key: str, value: Cell) -> bool:
     return not isinstance(value, str) and value > (INTEGRATED if " ME " in key else STEPPED)
 
 
-def run(quick: bool = False, json_path: Path | None = None, plots: Path | None = None) -> dict:
-    """Fill the table, print it as Markdown, write JSON; fails where a cell is neither good nor empty for a reason."""
-    rows: dict[str, dict[str, Cell]] = {}
+def read_table(path: Path) -> dict[str, Any]:
+    """Return the table of a file, or an empty one: mechanisms with the day of their run and their cells."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def run(
+    quick: bool = False,
+    json_path: Path | None = None,
+    plots: Path | None = None,
+    source: str | None = None,
+) -> dict:
+    """Fill the table, print it as Markdown, write JSON; fails where a cell is neither good nor empty for a reason.
+
+    `source`: names of mechanisms with commas; their rows alone are run, and those of the others stay as they are in the file.
+    """
+    table = read_table(json_path) if json_path and source else {}
     with tempfile.TemporaryDirectory() as folder:
-        for name in QUICK if quick else library_names():
-            rows[name] = row(name, Path(folder))
-            print(
-                f"{name}: {sum(isinstance(value, float) for value in rows[name].values())} runs",
-                flush=True,
-            )
+        for name in wanted_names(quick, source):
+            found = row(name, Path(folder))
+            table[name] = {"day": date.today().isoformat(), "cells": found}
+            count = sum(isinstance(value, float) for value in found.values())
+            print(f"{name}: {count} runs", flush=True)
             if json_path:  # the whole table takes long: what is done is kept
-                json_path.write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    print(markdown(rows))
+                ordered = {each: table[each] for each in library_names() if each in table}
+                text = json.dumps(ordered, indent=1, ensure_ascii=False)
+                json_path.write_text(f"{text}\n", encoding="utf-8")
+    print(markdown(table))
     bad = [
         f"{name} in {key}: {value}"
-        for name, cells in rows.items()
-        for key, value in cells.items()
+        for name, each in table.items()
+        for key, value in each["cells"].items()
         if not good(key, value)
     ]
     if bad:
         print("\n".join(["", "not good:", *bad]))
         raise Exit(1)
-    return rows
+    return table
 
 
-def markdown(rows: dict[str, dict[str, Cell]]) -> str:
-    """Return the table: mechanisms by hosts, with exponents of deviations and letters for reasons."""
-    hosts = {host: [kind for kind in KINDS if possible(host, kind)] for host in FOREIGN.values()}
-    reasons: dict[str, str] = {}
+def wanted_names(quick: bool, source: str | None) -> list[str]:
+    """Return the mechanisms to run."""
+    if source is None:
+        return list(QUICK) if quick else library_names()
+    names = [name.strip().removeprefix("lib:") for name in source.split(",")]
+    for name in names:
+        if name not in library_names():
+            raise BadInput(
+                f"bench hosts: no mechanism '{name}' in the library, see kinetree library"
+            )
+    return names
 
-    def shown(key: str, value: Cell) -> str:
+
+class Letters:
+    """Letters of the reasons why cells are empty, and of failures."""
+
+    def __init__(self) -> None:
+        self.reasons: dict[str, str] = {}
+
+    def of(self, reason: str) -> str:
+        k = len(self.reasons)
+        first = ascii_lowercase[k // 26 - 1] if k >= 26 else ""
+        return self.reasons.setdefault(reason, first + ascii_lowercase[k % 26])
+
+    def shown(self, key: str, value: Cell) -> str:
+        """Return a cell as text."""
         if isinstance(value, str):
-            return reasons.setdefault(value, ascii_lowercase[len(reasons) % 26])
+            return self.of(value)
         if off(key, value):
             return f"{value:.2g} off"
         return "0" if value == 0.0 else f"{math.ceil(math.log10(value)):.0f}"
 
-    def cells(host: ForeignHost, found: dict[str, Cell]) -> str:
-        texts = [shown(key, found[key]) for key in (f"{host.name} {kind}" for kind in hosts[host])]
-        return (
-            texts[0] if len(set(texts)) == 1 and texts[0] in reasons.values() else " ".join(texts)
+
+def markdown(table: dict[str, Any]) -> str:
+    """Return the table: mechanisms by hosts, with exponents of deviations and letters for reasons."""
+    letters = Letters()
+    kinds = {
+        host: {
+            backend: found
+            for backend, each in KINDS.items()
+            if (found := [kind for kind in each if possible(host, backend, kind)])
+        }
+        for host in FOREIGN.values()
+    }
+
+    def text(host: ForeignHost, found: dict[str, Cell]) -> str:
+        groups = []
+        for backend, each in kinds[host].items():
+            keys = [f"{host.name} {backend} {kind}" for kind in each]
+            missing = "not run yet"
+            texts = [letters.shown(key, found.get(key, missing)) for key in keys]
+            same = len(set(texts)) == 1 and texts[0] in letters.reasons.values()
+            groups.append(texts[0] if same else " ".join(texts))
+        same = len(set(groups)) == 1 and groups[0] in letters.reasons.values()
+        return groups[0] if same else " / ".join(groups)
+
+    def heading(host: ForeignHost) -> str:
+        return " / ".join(
+            f"{'' if backend == 'native' else f'{backend} '}"
+            + ", ".join(kind.removesuffix(".0") for kind in each)
+            for backend, each in kinds[host].items()
         )
 
     lines = [
         "| mechanism | "
-        + " | ".join(f"{host.name}, {host.platform.name}" for host in hosts)
+        + " | ".join(f"{host.name}, {host.platform.name}" for host in kinds)
         + " |",
-        "|---|" + "---|" * len(hosts),
-        "| | "
-        + " | ".join(
-            ", ".join(kind.removesuffix(".0") for kind in kinds) for kinds in hosts.values()
-        )
-        + " |",
+        "|---|" + "---|" * len(kinds),
+        "| | " + " | ".join(heading(host) for host in kinds) + " |",
         *(
-            f"| {name} | " + " | ".join(cells(host, found) for host in hosts) + " |"
-            for name, found in rows.items()
+            f"| {name} | " + " | ".join(text(host, each["cells"]) for host in kinds) + " |"
+            for name, each in table.items()
         ),
     ]
-    notes = [f"{letter}: {reason}" for reason, letter in reasons.items()]
-    if any(off(key, value) for found in rows.values() for key, value in found.items()):
+    notes = [f"* {letter}: {reason}" for reason, letter in letters.reasons.items()]
+    if any(off(key, value) for each in table.values() for key, value in each["cells"].items()):
         notes.append(
-            f"off: the deviation itself, above {INTEGRATED:g} in model exchange or {STEPPED:g} in co-simulation, the bounds of all hosts"
+            f"* off: the deviation itself, above {INTEGRATED:g} in model exchange or {STEPPED:g} in co-simulation, the bounds of all hosts"
         )
     return "\n".join([*lines, "", *notes])
+
+
+def page_part(table: dict[str, Any]) -> str:
+    """Return the part of the page between its marks: how many cells, of which days, and the table."""
+    days = sorted({each["day"] for each in table.values()})
+    found = [value for each in table.values() for value in each["cells"].values()]
+    count = sum(not isinstance(value, str) for value in found)
+    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    first = (
+        f"{len(found)} cells of {len(table)} mechanisms, {count} of them numbers, run {when}. "
+        "Letters are the reasons of the others."
+    )
+    return f"{BEGIN}\n{first}\n\n{markdown(table)}\n{END}"
+
+
+def with_part(page: str, part: str) -> str:
+    """Return the page with another table."""
+    before, _, rest = page.partition(BEGIN)
+    return before + part + rest.partition(END)[2]
+
+
+def main() -> int:
+    """Write the table of the file into the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(with_part(page, page_part(read_table(DATA))), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -99,11 +99,11 @@ def fmu(
     quiet: Quiet = False,
 ) -> None:
     """Pack a mechanism as an FMU."""
-    from kinetree.fmu.archive.build import BACKENDS, build_fmu, identifier_of
+    from kinetree.fmu.archive.build import ALIASES, BACKENDS, backend_of, build_fmu, identifier_of
     from kinetree.models import load
     from kinetree.models.checks.structural_parameters import kept_by_fmus
 
-    backend = "python" if backend == "pythonfmu" else one_of(backend, BACKENDS, "--backend")
+    backend = backend_of(one_of(backend, (*BACKENDS, *ALIASES), "--backend"))
     version = one_of(fmi, ("2", "2.0", "3", "3.0"), "--fmi")
     integrator = one_of(integrator, NAMES, "--integrator")
     writable(output, (".fmu",), "--output")

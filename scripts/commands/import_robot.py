@@ -148,10 +148,10 @@ def described(file: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list
 
 def verified_fmu(mechanism: Any, path: Path, backend: str) -> list[dict[str, Any]]:
     """Write a mechanism as an FMU, verify it, and return what was checked."""
-    from kinetree.fmu.archive.build import BACKENDS, build_fmu
+    from kinetree.fmu.archive.build import ALIASES, BACKENDS, build_fmu
     from kinetree.scripts.fmi.verify import verify
 
-    build_fmu(mechanism, path, one_of(backend, BACKENDS, "--backend"))
+    build_fmu(mechanism, path, one_of(backend, (*BACKENDS, *ALIASES), "--backend"))
     checks = verify(path).checks
     return [{"what": each.what, "result": each.result, "good": each.good} for each in checks]
 

@@ -8,6 +8,7 @@ the files. Standard library only, because `scripts/dev.py` starts it.
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MAX_BULLET_LENGTH = 160
 RECIPE = ".github/conda/meta.yaml"
+HOSTS = "scripts/bench/hosts.json"  # the table of hosts: mechanisms with the day of their run
 STEPS = ("test", "wheel", "docs")  # commands of dev.py that a release needs
 VERSIONS = {  # files with the version, and the line where it stands
     "pyproject.toml": r'^version = "(?P<version>[^"]+)"$',
@@ -104,6 +106,21 @@ def check_repository(version: str) -> None:
         raise Failure(f"tag v{version} exists already")
 
 
+def check_hosts_table(changelog: str) -> None:
+    """Check that every row of the table of hosts was run after the last release."""
+    path = ROOT / HOSTS
+    released = re.findall(r"^## \S+ - (\d{4}-\d\d-\d\d)$", changelog, re.MULTILINE)
+    if not path.is_file() or not released:
+        return
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    old = [name for name, row in rows.items() if row["day"] <= max(released)]
+    if old:
+        raise Failure(
+            f"{HOSTS}: {len(old)} rows are not later than the release of {max(released)}: "
+            f"kinetree bench hosts {','.join(old)} --json {HOSTS}"
+        )
+
+
 def run_step(name: str) -> None:
     """Run one command of dev.py and print the time it takes."""
     print(f"{name} ...", flush=True)
@@ -118,6 +135,7 @@ def release(version: str, check: bool) -> None:
     version_number(version)
     files = prepared_files(version, date.today().isoformat())
     check_repository(version)
+    check_hosts_table((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     print(f"Repository and changelog are ready for {version}")
     if check:
         return

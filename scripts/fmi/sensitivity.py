@@ -42,6 +42,14 @@ def deviation(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.max(deviations(a, b), initial=0.0))
 
 
+def end_deviation(found: np.ndarray, expected: np.ndarray) -> float:
+    """Return the largest difference of a row from the last row of a table, relative to the size of
+    a column where that exceeds 1.
+    """
+    scale = np.maximum(1.0, np.max(np.abs(expected), axis=0))
+    return float(np.max(np.abs(found - expected[-1]) / scale, initial=0.0))
+
+
 def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
     """Return the rows of values at the times of a grid."""
     rows = [instance.get(names)]

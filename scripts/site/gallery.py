@@ -1,13 +1,20 @@
-"""Everything that moves, run and drawn: a page with a picture of each, and the scenes themselves."""
+"""Everything that moves, run and drawn: a page with a picture of each, and the scenes themselves.
+
+A scene computes while it is shown, where the mechanism can: the engine is in the page, as
+WebAssembly. The others show the run of which the picture is taken.
+"""
 
 from __future__ import annotations
 
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinetree.scripts.site.code_blocks import EXAMPLES
+
+if TYPE_CHECKING:
+    from kinetree.models.system.mechanism import Mechanism
 
 SHOWN = 0.4  # part of the run at which the picture is taken
 SIZE = (640, 400)
@@ -28,6 +35,7 @@ class Seen:
     text: str
     page: str
     picture: bytes
+    live: str = ""  # the page that computes, where there is one
 
 
 def sources() -> dict[str, str]:
@@ -67,7 +75,36 @@ def see(name: str, source: str) -> Seen:
         mechanism.description.text or "",
         page(data),
         picture(data),
+        live_page(mechanism, stop),
     )
+
+
+def live_page(mechanism: Mechanism, stop_time: float | None) -> str:
+    """Return the page that computes the mechanism; empty for linear chains and where the engine
+    cannot be compiled to WebAssembly.
+    """
+    from kinetree.fmu.live import live_data
+    from kinetree.fmu.variables import FmuError
+    from kinetree.models.scene.html_page import page
+
+    try:
+        return page(live_data(mechanism, stop_time))
+    except FmuError:
+        return ""
+
+
+def files(seen: list[Seen], embedded: set[str]) -> dict[str, str | bytes]:
+    """Return pages and pictures by their places. A recorded run is there where other pages show it,
+    or where there is no live page.
+    """
+    made: dict[str, str | bytes] = {}
+    for one in seen:
+        made[f"scenes/{one.name}.png"] = one.picture
+        if one.live:
+            made[f"scenes/{one.name}-live.html"] = one.live
+        if not one.live or one.name in embedded:
+            made[f"scenes/{one.name}.html"] = one.page
+    return made
 
 
 def picture(data: dict[str, Any]) -> bytes:
@@ -88,14 +125,15 @@ def gallery(seen: list[Seen]) -> str:
     lines = [
         "# Gallery",
         "",
-        "Every mechanism of the tutorials and of the [library](library.md), run when this site was built. A picture opens the moving scene.",
+        "Every mechanism of the tutorials and of the [library](library.md), run when this site was built. A picture opens the scene.",
+        "Where it says `--live`, the page computes the motion itself: drag bodies, inputs and parameters while it runs ([how](view.md)).",
         "",
         '<div class="cards">',
     ]
     for one in seen:
         image = f'<img src="scenes/{one.name}.png" alt="{one.title}" loading="lazy">'
         lines.append(
-            f'<figure><a href="scenes/{one.name}.html">{image}</a><figcaption><b>{one.title}</b><br>{one.text}<br>'
-            f"<code>kinetree view {one.source}</code></figcaption></figure>"
+            f'<figure><a href="scenes/{one.name}{"-live" * bool(one.live)}.html">{image}</a><figcaption><b>{one.title}</b><br>{one.text}<br>'
+            f"<code>kinetree view {one.source}{' --live' * bool(one.live)}</code></figcaption></figure>"
         )
     return "\n".join([*lines, "</div>", ""])

@@ -26,11 +26,16 @@ def on_files(files: Any, config: Any) -> Any:
         "changes.md": generated_pages.changes(),
         "gallery.md": gallery.gallery(seen),
     }
-    for one in seen:
-        made |= {f"scenes/{one.name}.html": one.page, f"scenes/{one.name}.png": one.picture}
+    made |= gallery.files(seen, embedded_scenes())
     for name, content in made.items():
         files.append(File.generated(config, name, content=content))
     return files
+
+
+def embedded_scenes() -> set[str]:
+    """Return the names of the scenes that pages show."""
+    texts = (path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
+    return {found[1] for text in texts for found in SCENE.finditer(text)}
 
 
 def on_config(config: Any) -> Any:

@@ -42,10 +42,10 @@ STYLE = """<style>
   .text-warning { color: #8f5600 !important }
   .body--dark .text-warning { color: #f2c037 !important }
   .body--dark .q-splitter .text-primary { color: #7ab7f0 !important }
+  @media (max-width: 760px) { .q-header .q-btn .block { display: none !important } }
 }
 .q-splitter .q-chip__icon, .q-splitter .q-tree__arrow { opacity: 1; color: inherit }
 @media (max-width: 760px) {
-  .q-header .q-btn .block { display: none }
   .q-header .q-btn .on-left { margin-right: 0 }
   .q-splitter--vertical { display: flex; flex-direction: column-reverse; height: auto }
   .views { flex-wrap: wrap }
@@ -118,6 +118,12 @@ class StudioPage:
                 .mark("rest")
             )
             rest.classes("shrink-0").tooltip("state of rest, loads, small motions")
+            live = (
+                ui.button("Live", icon="touch_app", on_click=self.live)
+                .props('dense flat no-caps color=white aria-label="Live"')
+                .mark("live")
+            )
+            live.classes("shrink-0").tooltip("runs while inputs, parameters and bodies are moved")
             with (
                 ui.button(icon="more_vert")
                 .props('dense flat round color=white aria-label="More"')
@@ -319,6 +325,19 @@ class StudioPage:
         self.shown = finished
         self.after_run()
         await self.show_run(finished)
+
+    async def live(self) -> None:
+        """Show the mechanism as a page that computes while it is moved."""
+        try:
+            end = number(self.left.end.value)
+        except ValueError:
+            ui.notify(f"stop time: {self.left.end.value!r} is not a number", type="negative")
+            return
+        ui.notify("the engine becomes a page …")  # the first time it is compiled
+        html = await self.work(self.session.live_page, end, lambda text: None)
+        if html:
+            self.views.set_value(SCENE)
+            self.show(html)
 
     async def rest(self) -> None:
         found = await self.work(self.session.statics)

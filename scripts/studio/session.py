@@ -275,6 +275,13 @@ class Session:
             finished.page = finished.result.animate().html()
         return finished.page
 
+    def live_page(self, stop_time: float | None, say: Callable[[str], None]) -> str:
+        """Return a page that computes the motion while it is shown, from the values of now."""
+        from kinetree.fmu.live import live_data
+        from kinetree.models.scene.html_page import page
+
+        return page(live_data(self.ready(), stop_time, say))
+
     def statics(self) -> tuple[Equilibrium, str]:
         """Compute the equilibrium and its page."""
         from kinetree.models.scene.make_scenes import Animation, rest_data

@@ -10,7 +10,7 @@ from fmpy import read_model_description
 from fmpy.validation import validate_fmu
 from stub_unit import stub_shell, stub_unit
 
-from kinetree.fmu.archive.build import FmuError, identifier_of, pack_unit
+from kinetree.fmu.archive.build import FmuError, build_fmu, identifier_of, pack_unit
 from kinetree.fmu.archive.licences import licences
 from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import Access, fmi_name, is_structured, variable_table
@@ -168,6 +168,12 @@ def test_impossible_requests_are_refused_with_a_reason(tmp_path, backend, fmi, w
         pack_unit(stub_unit(), tmp_path / "x.fmu", backend, fmi, shell=stub_shell())
     with pytest.raises(FmuError, match="fmu"):
         pack_unit(stub_unit(), tmp_path / "x.zip", "native", shell=stub_shell())
+
+
+def test_python_back_end_goes_by_the_name_of_its_library(tmp_path):
+    made = build_fmu(load("lib:pendulum"), tmp_path / "p.fmu", "pythonfmu", platforms=["linux64"])
+    with zipfile.ZipFile(made) as archive:
+        assert "resources/slavemodule.txt" in archive.namelist()
 
 
 @pytest.mark.parametrize("fmi", [2, 3])

@@ -1,5 +1,6 @@
 """The registry of hosts: our C host in all four kinds of archive, what hosts say that cannot run one, tables of other programs, the table of all."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -182,40 +183,65 @@ def test_host_table_is_complete(monkeypatch, capsys):
     monkeypatch.setattr(
         table, "has_zig", lambda: False
     )  # building for other platforms takes minutes
+    monkeypatch.setattr(table.Expected, "of", lambda self, task, integrator: [])
+    monkeypatch.setattr(Archive, "_compile", lambda self: True)  # a compiler takes 20 s for it
     monkeypatch.setattr(
         table, "cell", lambda host, task, expected: "no time" if task.exchange else 1e-9
     )
     assert main(["bench", "hosts", "--quick"]) == 0
     said = capsys.readouterr().out
     cells = next(row for row in said.splitlines() if row.startswith("| pendulum |"))
-    steps_and_exchange = "-9 a -9 a -9"
-    everywhere = [steps_and_exchange, "-9 -9", "-9 -9", steps_and_exchange, "a", "a"]
+    native, python, source = "-9 a -9 a", "-9 -9 a", "-9 a"
+    everywhere = [f"{native} / {python} / {source}", "-9 / -9", "-9 / -9"]
+    everywhere += [f"{native} / {python} / {source}", "a", "a"]
     assert cells.split(" | ")[1:7] == everywhere and "a: no time" in said
+    monkeypatch.setattr(table, "ARCHIVES", (("native", 2),))
     monkeypatch.setattr(table, "cell", lambda *arguments: "FAILED: ended with 139")
     assert main(["bench", "hosts", "--quick"]) == 1
-    assert "pendulum in fmpy CS 2.0: FAILED: ended with 139" in capsys.readouterr().out
+    assert "pendulum in fmpy native CS 2.0: FAILED: ended with 139" in capsys.readouterr().out
 
 
-def test_numbers_above_the_common_bound_are_off(monkeypatch, capsys):
+def test_numbers_above_the_common_bound_are_off():
     """What was seen of one host is shown, never taken for good; the same of another host ends the command."""
-    monkeypatch.setattr(table, "QUICK", ("pendulum",))
-    monkeypatch.setattr(table, "has_zig", lambda: False)
-    monkeypatch.setattr(
-        table,
-        "cell",
-        lambda host, task, expected: 0.13 if task.exchange and host.name == "omsimulator" else 1e-9,
-    )
-    assert main(["bench", "hosts", "--quick"]) == 0
-    said = capsys.readouterr().out
+    found = {
+        f"{host.name} {backend} {kind}": 0.13
+        if host.name == "omsimulator" and "ME" in kind
+        else 1e-9
+        for host in FOREIGN.values()
+        for backend, kinds in table.KINDS.items()
+        for kind in kinds
+    }
+    said = table.markdown({"pendulum": {"day": "2020-01-01", "cells": found}})
     assert (
-        "| -9 0.13 off -9 |" in said
+        "| -9 0.13 off / -9 |" in said
         and "off: the deviation itself, above 0.002 in model exchange" in said
     )
     assert (
-        not table.good("omsimulator ME 2.0", 0.3)
-        and not table.good("fmusim ME 2.0", 0.13)
-        and not table.good("omsimulator CS 2.0", 1e-4)
+        not table.good("omsimulator native ME 2.0", 0.3)
+        and not table.good("fmusim native ME 2.0", 0.13)
+        and not table.good("omsimulator native CS 2.0", 1e-4)
     )
+
+
+def test_one_row_of_the_table_is_renewed(monkeypatch, tmp_path, capsys):
+    """The others keep their cells and days, the page has the whole table, each empty cell a reason."""
+    file = tmp_path / "hosts.json"
+    kept = {"day": "2020-01-01", "cells": {"fmpy native CS 2.0": 0.0}}
+    file.write_text(json.dumps({"boom": kept}))
+    monkeypatch.setattr(table, "row", lambda name, folder: {"fmpy native CS 2.0": 1e-3})
+    assert main(["bench", "hosts", "pendulum", "--json", str(file)]) == 1
+    assert "pendulum in fmpy native CS 2.0: 0.001" in capsys.readouterr().out
+    found = table.read_table(file)
+    assert list(found) == ["boom", "pendulum"] and found["boom"] == kept
+    page = table.with_part(f"a {table.BEGIN} old {table.END} z", table.page_part(found))
+    assert page.startswith("a ") and page.endswith(" z") and " old " not in page
+    assert "2 cells of 2 mechanisms" in page and "not run yet" in page and "0.001 off" in page
+    assert main(["bench", "hosts", "nothing", "--json", str(file)]) == 2
+
+
+def test_page_shows_the_table_that_is_kept():
+    page = table.PAGE.read_text(encoding="utf-8")
+    assert table.page_part(table.read_table(table.DATA)) in page
 
 
 def test_verify_compares_until_early_end(tmp_path):

@@ -230,7 +230,7 @@ def test_instance_checks_start_with_twenty_steps(monkeypatch: pytest.MonkeyPatch
         ]
         for name in ("reset", "interleaved", "beside_another"):
             assert given[name][:2] == [few, names] and np.array_equal(given[name][2], first)
-        assert given["growing"] == [grid, names, "expected"] and given["parameters"] == [
+        assert given["growing"] == [grid, names, "expected", 1e-4] and given["parameters"] == [
             "twin",
             few,
             names,

@@ -37,6 +37,13 @@ def test_deviations_are_relative_above_one():
     assert verify.steepest(other[:1]).tolist() == [0.0, 0.0]
 
 
+def test_end_is_compared_by_the_size_of_columns():
+    """A value that is small at the end of a large motion counts little."""
+    table = np.array([[-8.0, 0.0], [2.0, 0.5]])
+    assert sensitivity.end_deviation(np.array([3.0, 0.5]), table) == 0.125
+    assert sensitivity.end_deviation(np.array([2.0, 0.0]), table) == 0.5
+
+
 class Grows:
     """A twin whose values answer to a change of the start by factors, row by row; its start is -2, so that a change of 1e-9 is one of 3e-9."""
 

@@ -90,13 +90,13 @@ def test_verify_runs_all_checks(monkeypatch: pytest.MonkeyPatch, case: str):
     else:
         bound = {"loops": 5e-3, "short": 1e-4}.get(case, 10.0 * 1e-8 * 1e7)
         assert given("exchange", archive, lasting, ["x"], part, np.array([bound + 0.5]))
-    assert given("sweep", archive, lasting, ["x"], part) and given(
+    assert given("sweep", archive, lasting, ["x"], part, 0.5) and given(
         "replay", archive, lasting, ["x"]
     )
     if case == "model exchange alone":
         assert "conditions" not in done
     else:
-        assert given("conditions", archive, twin, lasting, ["x"], part, case == "source")
+        assert given("conditions", archive, twin, lasting, ["x"], part, case == "source", 0.5)
     rows = [
         ("modelDescription", "a; b" if case == "loops" else "no problem found", case != "loops")
     ]

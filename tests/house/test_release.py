@@ -45,6 +45,16 @@ def test_check_changes_nothing(repository: Path):
     assert release.git("rev-parse", "HEAD") == head and release.git("tag", "--list") == ""
 
 
+@pytest.mark.parametrize(("day", "status"), [("2026-01-01", 1), ("2026-01-02", 0)])
+def test_table_of_hosts_is_newer_than_the_last_release(repository: Path, day: str, status: int):
+    (repository / "CHANGELOG.md").write_text(f"{CHANGELOG}\n## 0.0.9 - 2026-01-01\n- Zeroth.\n")
+    (repository / release.HOSTS).parent.mkdir(parents=True)
+    (repository / release.HOSTS).write_text(f'{{"pendulum": {{"day": "{day}", "cells": {{}}}}}}')
+    release.git("add", ".")
+    release.git("commit", "--quiet", "--message", "A table")
+    assert release.main(["0.2.0", "--check"]) == status
+
+
 def test_failed_step_restores_the_files(repository: Path, monkeypatch: pytest.MonkeyPatch):
     (repository / "scripts").mkdir()
     (repository / "scripts" / "dev.py").write_text("raise SystemExit(3)\n")

@@ -141,8 +141,13 @@ def test_scenes_join_the_site(monkeypatch: pytest.MonkeyPatch):
         "commands.md",
         "changes.md",
         "gallery.md",
-        *(f"scenes/{n}.{end}" for n in ("pendulum", "train") for end in ("html", "png")),
+        *(f"scenes/{n}.png" for n in ("pendulum", "train")),
+        "scenes/pendulum-live.html",
+        "scenes/train.html",  # a linear chain, which no live page computes
     }
+    card = files["gallery.md"].content_string
+    assert 'href="scenes/pendulum-live.html"' in card and 'href="scenes/train.html"' in card
+    assert "pendulum" not in mkdocs_hooks.embedded_scenes() >= {"carrier"}
     assert (
         files["scenes/pendulum.png"].content_bytes.startswith(b"\x89PNG")
         and "kinetree view lib:train" in files["gallery.md"].content_string

@@ -335,6 +335,33 @@ def test_runs_are_looked_at_compared_and_downloaded(tmp_path: Path):
     visit(str(path), play)
 
 
+def test_live_page_takes_the_values_of_now(monkeypatch: pytest.MonkeyPatch):
+    """Values that were typed are in it, and the end of the run; what cannot be computed is said."""
+    from kinetree.fmu import live
+    from kinetree.fmu.variables import FmuError
+
+    async def play(here: Visit) -> None:
+        before = len(here.pages)
+        here.fill("parameter-L", "2,5")
+        here.press("live")
+        await here.until(
+            lambda: any("alive 2.5" in each for each in here.pages.values()), "no page"
+        )
+        assert len(here.pages) <= before + 1
+        monkeypatch.setattr(live, "live_data", refused)
+        here.press("live")
+        await here.hears("no engine")
+
+    def made(mechanism, stop_time, say):
+        return {"name": f"alive {mechanism.overrides['L']}", "bodies": []}
+
+    def refused(mechanism, stop_time, say):
+        raise FmuError("no engine")
+
+    monkeypatch.setattr(live, "live_data", made)
+    visit("lib:pendulum", play)
+
+
 def test_rest_is_found_and_an_fmu_packed():
     async def play(here: Visit) -> None:
         here.press("rest")
