@@ -150,7 +150,9 @@ def verified(
             )
             if reference is None:
                 stepped = run(twin_of(archive, straight=True).start(), grid, names)
-                beside_engine(report, stepped[: last + 1], expected[: last + 1], bound + error)
+                beside_engine(
+                    report, stepped[: last + 1], expected[: last + 1], bound + float(np.max(error))
+                )
         motion(report, archive, grid, names, stepped, upto, bound)
         if (chain := chain_of(twin)) is not None:
             chain_motion(report, chain, grid, names, expected)
@@ -160,12 +162,13 @@ def verified(
                 f"errors grow {GROWTH:.0f} times until t = {grid[last]:.3g}: other integrations are compared up to there",
             )
         grid, expected = grid[: last + 1], expected[: last + 1]
+        swept = max(SWEEP, float(np.max(error)))
         if archive.description.modelExchange is not None:
             bounds = np.maximum(HOST_SOLVER, STEPS_ADD_UP * HOST_TOLERANCE * responses)
             if twin.unit.system.compiled.loops:
                 bounds = np.full(len(names), DRIFT)
             exchange(report, archive, grid, names, expected, bounds + error)
-        sweep(report, archive, grid, names, expected, max(SWEEP, error))
+        sweep(report, archive, grid, names, expected, swept)
         replay(report, archive, grid, names)
         if archive.description.coSimulation is not None:
             conditions(
@@ -176,7 +179,7 @@ def verified(
                 names,
                 expected,
                 straight(archive),
-                max(SWEEP, error),
+                swept,
             )
     return report
 
