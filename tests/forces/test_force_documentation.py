@@ -55,6 +55,12 @@ HELD = {
         "test_wheel.py",
         "test_steady_slip_is_the_brush_model",
     ),
+    "boundary": (
+        "guides.md",
+        "guides.png",
+        "test_boundary.py",
+        "test_angular_momentum_in_a_round_hole_and_energy_in_any_are_kept",
+    ),  # fmt: skip
     "guide": ("guides.md", "guides.png", "test_guides.py", "test_a_bead_on_a_hoop_is_a_pendulum"),
     "bushing": (
         "guides.md",
