@@ -20,7 +20,7 @@ from kinetree.models.engine.instance import Instance
 from kinetree.models.expressions.columns import Column
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.run.simulation import Options
-from kinetree.models.run.unit import Unit, make_unit, union
+from kinetree.models.run.simulation_unit import Unit, make_unit, ordered_union
 from kinetree.models.specialised.specialised_rates import Motion, motions
 from kinetree.models.system.chain_mechanism import chain_mechanism
 from kinetree.models.system.mechanism import Mechanism
@@ -134,7 +134,7 @@ def fmu_unit(
         "soft": float(soft), "budget": run.step_limit,
     }  # fmt: skip
     options = {U.UNIT_HEAD.at(name): value for name, value in values.items()}
-    bodies = union([[*c.bodies, *c.twins] for c in unit.compiled])
+    bodies = ordered_union([[*c.bodies, *c.twins] for c in unit.compiled])
     return FmuUnit(
         system.description, system, unit.ints, unit.floats, unit.work_size, unit.columns, states(unit), parameters(unit), inputs(unit),
         unit.stage_names, bodies, options, run, motions=motions(unit) if traced else [], compiled=list(unit.compiled),

@@ -13,7 +13,7 @@ from typing import Any
 
 from kinetree.fmu.dependencies import feedthrough
 from kinetree.fmu.names import unique_names
-from kinetree.models.analysis.scales import NOMINAL
+from kinetree.models.analysis.nominal_values import NOMINAL
 from kinetree.models.description.joint_units import rate_unit
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS

@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kinetree.models.analysis.decay import free_decay
+    from kinetree.models.analysis.free_decay import free_decay
     from kinetree.models.analysis.identification import identify
     from kinetree.models.analysis.mode_matching import match_modes
     from kinetree.models.language.errors import ModelError
     from kinetree.models.result.result import Result
-    from kinetree.models.run.inputs import Signal
+    from kinetree.models.run.input_functions import Signal
     from kinetree.models.system.mechanism import Mechanism, load
     from kinetree.models.system.system import System
 
@@ -30,9 +30,9 @@ HOMES = {
     "Mechanism": "system.mechanism",
     "load": "system.mechanism",
     "Result": "result.result",
-    "Signal": "run.inputs",
+    "Signal": "run.input_functions",
     "System": "system.system",
-    "free_decay": "analysis.decay",
+    "free_decay": "analysis.free_decay",
     "identify": "analysis.identification",
     "match_modes": "analysis.mode_matching",
 }

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.analysis.frequency import Margins, StateSpace, margins
-from kinetree.models.analysis.sampled import Sampled, held
+from kinetree.models.analysis.frequency_response import Margins, StateSpace, margins
+from kinetree.models.analysis.sampled_loops import SampledLoop, held_plant
 from kinetree.models.controllers.expansion import commands_of, values_of
 from kinetree.models.controllers.laws import Law, law_of
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.language.parts.controller_parts import Controlled
 
 if TYPE_CHECKING:
-    from kinetree.models.analysis.moment import Instant
+    from kinetree.models.analysis.operating_point import RunInstant
     from kinetree.models.system.system import System
 
 STEP = 1e-3  # of the differences of a law, relative
@@ -58,16 +58,18 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
             continue
         broken = opened(system, name)
         numbers = {
-            key: evaluated(getattr(controller, key), values)
+            key: evaluate_or_default(getattr(controller, key), values)
             for key in ("period", "delay", "jitter")
         }
         low, high = (
-            evaluated(getattr(controller, key), values, bound)
+            evaluate_or_default(getattr(controller, key), values, bound)
             for key, bound in (("low", -np.inf), ("high", np.inf))
         )
         stuck = not low < rest.outputs[name] < high
         # between its limits a law is linear; differences of one that is clipped would reach the limits where gains are large
-        law = law_of(name, controller, [clip(controller) if stuck else unlimited], "0")
+        law = law_of(
+            name, controller, [command_limits(controller) if stuck else without_limits], "0"
+        )
         wanted = (
             [f"{name}.{key}" for key in law.samples] if numbers["period"] else [f"{name}.wants"]
         )
@@ -85,10 +87,10 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
                 for key, value in (rest.outputs | rest.states).items()
                 if key.startswith(f"{name}.")
             }
-            plant = held(plant, numbers["period"], numbers["delay"] + numbers["jitter"]).then(
+            plant = held_plant(plant, numbers["period"], numbers["delay"] + numbers["jitter"]).then(
                 law_of_samples(name, law, known, numbers["period"])
             )
-        loop = negative(plant if numbers["period"] else plant.seen())
+        loop = negated_loop(plant if numbers["period"] else plant.seen())
         if np.any(loop.C) and np.any(loop.B):
             found.append(
                 ControlLoop(
@@ -119,7 +121,7 @@ def stage_loops(system: System, inputs: Mapping[str, float] | None = None) -> li
     state is frozen: what drifts without swinging counts as unstable if it grows within its stage,
     faster than 1/duration.
     """
-    from kinetree.models.analysis.moment import instant_of
+    from kinetree.models.analysis.operating_point import instant_of
 
     run = system.simulate(inputs=inputs)
     times = [run.time[0], *(change.time for change in run.stage_changes)]
@@ -151,26 +153,28 @@ def worst_loop(stages: list[StageLoops]) -> tuple[StageLoops, ControlLoop] | Non
     return min(pairs, key=rank, default=None)
 
 
-def loops_at(system: System, instant: Instant) -> list[ControlLoop]:
+def loops_at(system: System, instant: RunInstant) -> list[ControlLoop]:
     """Return the loops of the continuous single-command controllers in a state of a run."""
     from kinetree.models.analysis.linearization import linearize
-    from kinetree.models.analysis.moment import controller_memory, system_there
+    from kinetree.models.analysis.operating_point import controller_memory, system_at_instant
     from kinetree.models.system.controller_variants import opened
 
     written, found = system.description.written, []
     values = values_of(written)
     for name, controller in written.controllers.items():
-        if commands_of(name, controller) != [name] or evaluated(controller.period, values):
+        if commands_of(name, controller) != [name] or evaluate_or_default(
+            controller.period, values
+        ):
             continue
-        here = system_there(system, opened(system, name), instant)
+        here = system_at_instant(system, opened(system, name), instant)
         given = instant.inputs | {name: instant.columns[name]}
         time, q, u = instant.time, instant.q, instant.u
         states = controller_memory(here, time, q, u, instant.inputs, instant.states, {})
         wanted = [f"{name}.wants"]
         linear = linearize(here, time, q, u, given, wanted, states)
-        loop = negative(linear.part([name], wanted).moving().leading_to_outputs())
+        loop = negated_loop(linear.part([name], wanted).moving().leading_to_outputs())
         low, high = (
-            evaluated(getattr(controller, key), values, bound)
+            evaluate_or_default(getattr(controller, key), values, bound)
             for key, bound in (("low", -np.inf), ("high", np.inf))
         )
         if np.any(loop.C) and np.any(loop.B):
@@ -179,12 +183,12 @@ def loops_at(system: System, instant: Instant) -> list[ControlLoop]:
     return found
 
 
-def unlimited(text: str) -> str:
+def without_limits(text: str) -> str:
     """Return a command expression without its limits."""
     return text
 
 
-def clip(controller: Controlled):
+def command_limits(controller: Controlled):
     """Return the command limits of a controller as an expression, without rate limits."""
     from kinetree.models.controllers.laws import brace
 
@@ -195,20 +199,20 @@ def clip(controller: Controlled):
     return limited
 
 
-def evaluated(
+def evaluate_or_default(
     value: float | str | None, values: Mapping[str, float], nothing: float = 0.0
 ) -> float:
     return nothing if value is None else evaluate_constant(value, dict(values))
 
 
-def negative(loop: StateSpace) -> StateSpace:
+def negated_loop(loop: StateSpace) -> StateSpace:
     """Return the loop with opposite sign, to be closed by negative feedback."""
-    if isinstance(loop, Sampled):
-        return Sampled(loop.A, loop.B, -loop.C, -loop.D, loop.period)
+    if isinstance(loop, SampledLoop):
+        return SampledLoop(loop.A, loop.B, -loop.C, -loop.D, loop.period)
     return StateSpace(loop.A, loop.B, -loop.C, -loop.D)
 
 
-def law_of_samples(name: str, law: Law, known: Mapping[str, float], period: float) -> Sampled:
+def law_of_samples(name: str, law: Law, known: Mapping[str, float], period: float) -> SampledLoop:
     """Return the discrete state-space law of a sampled controller about equilibrium."""
     memory, samples = ([f"{name}.{key}" for key in keys] for keys in (law.memory, law.samples))
     texts = [*law.memory.values(), *law.commands]
@@ -223,4 +227,4 @@ def law_of_samples(name: str, law: Law, known: Mapping[str, float], period: floa
         step = STEP * max(abs(known[key]), 1.0)
         columns.append((at(key, step) - at(key, -step)) / (2.0 * step))
     J, n = np.array(columns).T.reshape(len(texts), -1), len(memory)
-    return Sampled(J[:n, :n], J[:n, n:], J[n:, :n], J[n:, n:], period)
+    return SampledLoop(J[:n, :n], J[:n, n:], J[n:, :n], J[n:, n:], period)

@@ -107,7 +107,7 @@ class Projection:
         )
 
 
-def limits(poles: Poles, samples: int) -> tuple[np.ndarray, np.ndarray]:
+def pole_bounds(poles: Poles, samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds of poles per sample that the record can resolve."""
     n, m = poles.single.size, poles.decay.size
     most, least = np.full(n + m, 30.0), np.full(n + m, 30.0 / samples)
@@ -115,7 +115,7 @@ def limits(poles: Poles, samples: int) -> tuple[np.ndarray, np.ndarray]:
     return low, np.concatenate((least[:n], most[n:], np.full(m, np.pi * (1 + 1e-9))))
 
 
-def refined(
+def refine_poles(
     start: Poles, t: np.ndarray, channels: np.ndarray, rounds: int = 3
 ) -> tuple[Poles, np.ndarray, np.ndarray]:
     """Return poles that fit all samples best, their covariance, and the noise of every channel."""
@@ -126,7 +126,7 @@ def refined(
         task = Projection(poles, t, channels / noise)
         x0 = poles.vector / task.scale
         if x0.size:
-            low, high = (limit / task.scale for limit in limits(poles, len(t)))
+            low, high = (limit / task.scale for limit in pole_bounds(poles, len(t)))
             inside = np.clip(x0, low + 1e-9 * (high - low), high - 1e-9 * (high - low))
             found = least_squares(
                 task.residuals,
@@ -156,7 +156,7 @@ def refined(
     return poles, covariance, noise
 
 
-def criterion(
+def information_criterion(
     poles: Poles, t: np.ndarray, channels: Mapping[str, np.ndarray] | np.ndarray
 ) -> float:
     """Return Schwarz's information criterion of a set of poles."""

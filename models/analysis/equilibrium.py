@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cholesky, eig, eigh, solve_triangular
 
 from kinetree.models.analysis.linearization import Linear, Modes, linearize
-from kinetree.models.analysis.modal import balance
+from kinetree.models.analysis.modal import balanced_matrix
 from kinetree.models.system.local_coordinates import Evaluation
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Equilibrium:
         }
 
 
-def report(
+def equilibrium_record(
     system: System,
     t: float,
     q: np.ndarray,
@@ -141,7 +141,7 @@ def report(
     evaluation = Evaluation(system, t, inputs)
     evaluation.outputs(q, zero, x)
     val = evaluation.instance.ws.val
-    names, directions = loose(linear, FLAT if c.loops else FLAT_TREE)
+    names, directions = neutral_directions(linear, FLAT if c.loops else FLAT_TREE)
     return Equilibrium(
         coordinates=dict(zip(system.coordinates, map(float, q), strict=True)),
         states=states,
@@ -174,7 +174,7 @@ def eigenvalue_errors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     if not A.size:
         return np.zeros(0, dtype=complex), np.zeros(0)
-    balanced = balance(A)[0]
+    balanced = balanced_matrix(A)[0]
     found: Any = eig(balanced, left=True, right=True)
     values, left, right = found
     size = ROUNDING * float(np.linalg.norm(balanced, 2))
@@ -182,7 +182,7 @@ def eigenvalue_errors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, np.minimum(size / np.maximum(along, 1e-300), GROWTH / ROUNDING * size)
 
 
-def loose(
+def neutral_directions(
     linear: Linear, least: float = FLAT
 ) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]]:
     """Return names and vectors of the neutral directions, the scaled null space of ∂(a, ẋ)/∂(y, x).
@@ -196,7 +196,7 @@ def loose(
     kept = [*range(f), *range(2 * f, linear.A.shape[0])]
     J = linear.A[np.ix_([*range(f, 2 * f), *kept[f:]], kept)]
     sizes = np.concatenate((np.ones(f), linear.sizes))
-    for k in f + np.flatnonzero(memories(J[f:], sizes, np.zeros(linear.sizes.size))):
+    for k in f + np.flatnonzero(memory_states(J[f:], sizes, np.zeros(linear.sizes.size))):
         J[k, :f], J[k, k] = linear.A[f + k, f : 2 * f], -1.0
     W = np.eye(len(kept))
     if f:
@@ -213,7 +213,9 @@ def loose(
     names = (*linear.local, *linear.states[2 * f :])
     units = np.concatenate((np.ones(len(linear.local)), linear.sizes))
     directions, large = [], []
-    for direction in separated(np.vstack((linear.tangent @ flat[:f], flat[f:])) / units[:, None]).T:
+    for direction in separated_basis(
+        np.vstack((linear.tangent @ flat[:f], flat[f:])) / units[:, None]
+    ).T:
         large += [name for name, value in zip(names, direction, strict=True) if abs(value) > SHARE]
         values = direction * units
         moving = np.abs(values[: len(linear.local)]).max(initial=0.0)
@@ -225,7 +227,7 @@ def loose(
     return tuple(dict.fromkeys(large)), tuple(directions)
 
 
-def memories(J: np.ndarray, sizes: np.ndarray, rates: np.ndarray) -> np.ndarray:
+def memory_states(J: np.ndarray, sizes: np.ndarray, rates: np.ndarray) -> np.ndarray:
     """Return a mask of states that keep any value at standstill: stretch of tyres and friction, counters.
 
     J are the slopes of their rates by positions and states at speeds of zero.
@@ -235,7 +237,7 @@ def memories(J: np.ndarray, sizes: np.ndarray, rates: np.ndarray) -> np.ndarray:
     return still & (np.abs(rates) <= KEEPS * own)
 
 
-def separated(basis: np.ndarray) -> np.ndarray:
+def separated_basis(basis: np.ndarray) -> np.ndarray:
     """Return a unique basis of a null space with a leading component 1 per vector."""
     found = basis.copy()
     for k in range(found.shape[1]):

@@ -35,9 +35,9 @@ def measured_times(system: System) -> dict[str, float]:
     """Return the seconds per evaluation by name of the method, from memory or measured now."""
     path = memory_path()
     key = tree_class(freedoms_of(system), system.parents)
-    known = read(path)
+    known = read_times(path)
     if key not in known:
-        known = read(path) | {key: measure(system)}
+        known = read_times(path) | {key: measure_forms(system)}
         path.parent.mkdir(parents=True, exist_ok=True)
         scratch = path.with_suffix(f".{os.getpid()}")
         scratch.write_text(json.dumps(known, indent=1), encoding="utf-8")
@@ -45,7 +45,7 @@ def measured_times(system: System) -> dict[str, float]:
     return known[key]
 
 
-def measure(system: System) -> dict[str, float]:
+def measure_forms(system: System) -> dict[str, float]:
     """Return the median time of one evaluation by every form worth trying, along a slow motion as
     in an integration.
     """
@@ -56,7 +56,7 @@ def measure(system: System) -> dict[str, float]:
     tried = [
         name
         for name, flops in predicted.items()
-        if flops <= HOPELESS * cheapest and storage(system, name) <= MEMORY
+        if flops <= HOPELESS * cheapest and extra_memory(system, name) <= MEMORY
     ]
     return {name: evaluation_time(system, name) for name in dict.fromkeys([*tried, "DEC"])}
 
@@ -79,7 +79,7 @@ def evaluation_time(system: System, method: str) -> float:
     return statistics.median(times[1:])
 
 
-def storage(system: System, method: str) -> float:
+def extra_memory(system: System, method: str) -> float:
     """Return the memory of a form beyond that linear in the bodies."""
     counts = system.compiled.counts
     iterated = counts["nm"] + 2.0 * system.n**2
@@ -113,11 +113,13 @@ def tree_class(freedoms: Sequence[int], parents: Sequence[int]) -> str:
 
 def memory_path() -> Path:
     """Return the file of the times of this machine."""
-    machine = hashlib.sha256(f"{processor()}/{kind()}/{sources_hash()}".encode()).hexdigest()[:16]
+    machine = hashlib.sha256(f"{processor_name()}/{kind()}/{sources_hash()}".encode()).hexdigest()[
+        :16
+    ]
     return cache_root() / "times" / f"{machine}.json"
 
 
-def processor() -> str:
+def processor_name() -> str:
     """Return the name of the processor."""
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -127,7 +129,7 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def read(path: Path) -> dict[str, dict[str, float]]:
+def read_times(path: Path) -> dict[str, dict[str, float]]:
     """Return the stored measurements, or nothing if the file cannot be read."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.analysis.identified import Suspect
+from kinetree.models.analysis.identification_result import Suspect
 from kinetree.models.checks.structural_parameters import frozen
 from kinetree.models.compilation.compile import parameter_values
 
@@ -45,13 +45,13 @@ def refuse_vague_parameters(fitting: Fitting, x: np.ndarray, J: np.ndarray) -> N
     vague = singular < VAGUE * singular[0]
     other = fitting.jacobian(x, OTHER_STEP * STEP) if faint.any() or vague.any() else J
     for k, name in enumerate(names):
-        if faint[k] and made_of_noise(J[:, k], other[:, k]):
+        if faint[k] and are_rounding(J[:, k], other[:, k]):
             raise IdentificationError(
                 f"parameter '{name}' has no influence on {', '.join(fitting.sigma)}; "
                 "leave it out or measure more"
             )
     for direction in V[vague]:
-        if made_of_noise(J @ (direction / sizes), other @ (direction / sizes)):
+        if are_rounding(J @ (direction / sizes), other @ (direction / sizes)):
             alike = [name for name, part in zip(names, direction, strict=True) if abs(part) > 0.1]
             raise IdentificationError(
                 f"parameters {' and '.join(alike)} cannot be told apart from these data; "
@@ -59,7 +59,7 @@ def refuse_vague_parameters(fitting: Fitting, x: np.ndarray, J: np.ndarray) -> N
             )
 
 
-def made_of_noise(slopes: np.ndarray, other: np.ndarray) -> bool:
+def are_rounding(slopes: np.ndarray, other: np.ndarray) -> bool:
     """Return whether slopes by two steps have so little in common that they are rounding."""
     size = float(np.linalg.norm(slopes))
     return size == 0.0 or float(np.linalg.norm(slopes - other)) > DIFFERENT * size

@@ -14,20 +14,20 @@ from typing import Any, cast
 
 import numpy as np
 
-from kinetree.models.analysis.differences import bounded_differences
+from kinetree.models.analysis.finite_differences import bounded_differences
 from kinetree.models.analysis.identifiability import (
     STEP,
     IdentificationError,
     refuse_vague_parameters,
     suspected_parameters,
 )
-from kinetree.models.analysis.identified import Estimate, Fit, Identification
+from kinetree.models.analysis.identification_result import Estimate, Fit, Identification
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.element_states import held_inputs
 from kinetree.models.language.errors import suggestion
 from kinetree.models.result.result import Result
-from kinetree.models.run.interrupt import uncut
-from kinetree.models.run.trials import Trials
+from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
+from kinetree.models.run.system_cache import SystemCache
 from kinetree.models.system.mechanism import Mechanism, load
 from kinetree.models.system.system import System
 
@@ -130,7 +130,7 @@ def checked_data(
     mechanism: Mechanism, data: Mapping[str, Any], time: Any, columns: Sequence[str] | None
 ) -> Data:
     """Return times, columns of the mechanism's results and of its inputs; unknown names are errors."""
-    system = built(mechanism)
+    system = compiled_mechanism(mechanism)
     given = data.names if isinstance(data, Result) else [name for name in data if name != "time"]
     times = np.asarray(data["time"] if time is None else time, dtype=float)
     if times.ndim != 1 or times.size < 2 or not np.isfinite(times).all():
@@ -206,7 +206,7 @@ def checked_bounds(
     return found
 
 
-def built(mechanism: Mechanism, **values: float) -> System | ChainSystem:
+def compiled_mechanism(mechanism: Mechanism, **values: float) -> System | ChainSystem:
     """Return the compiled system or linear chain of a mechanism."""
     return (
         mechanism.compile(**values)
@@ -240,7 +240,7 @@ class Fitting:
             self.values(np.clip(self.x0 + side * AROUND, self.low, self.high))
             for side in (-1.0, 1.0)
         ]
-        self.trials = [Trials(mechanism, each, ends) for each in settings]
+        self.trials = [SystemCache(mechanism, each, ends) for each in settings]
         self.runs = 0
         self.other: dict[str, float] = {}  # a parameter beside those of the fit, and its number
         self.units: dict[str, str] = {}  # of the columns
@@ -261,7 +261,7 @@ class Fitting:
             for data, trials in zip(self.data, self.trials, strict=True)
         ]
 
-    def run_of(self, x: np.ndarray, data: Data, trials: Trials) -> dict[str, np.ndarray]:
+    def run_of(self, x: np.ndarray, data: Data, trials: SystemCache) -> dict[str, np.ndarray]:
         """Return the simulated columns of one record."""
         self.runs += 1
         if self.progress:
@@ -275,7 +275,7 @@ class Fitting:
             else int(np.clip(2.0 * (t[-1] - t[0]) / step, 4 * t.size, FINER * t.size))
         )
         step = float(t[-1] - t[0]) / count
-        given = {name: held(t, values) for name, values in data.drives.items()}
+        given = {name: interpolated_input(t, values) for name, values in data.drives.items()}
         span: dict[str, Any] = {
             "stop_time": float(t[-1]),
             "start_time": float(t[0]),
@@ -295,7 +295,7 @@ class Fitting:
             result = trials.at(self.values(x)).simulate(**span, **options)
         if result.interrupted:
             raise KeyboardInterrupt
-            result = uncut(trials.at(self.values(x)).simulate(**span, **options))
+            result = raise_if_interrupted(trials.at(self.values(x)).simulate(**span, **options))
         self.units = {name: result.unit(name) for name in data.columns}
         if even and result.time.size == t.size:
             return {name: result[name] for name in data.columns}
@@ -420,6 +420,6 @@ class Fitting:
         )
 
 
-def held(t: np.ndarray, values: np.ndarray) -> Callable[[float], float]:
+def interpolated_input(t: np.ndarray, values: np.ndarray) -> Callable[[float], float]:
     """Return a measured input as a function of time, linear between its rows."""
     return lambda now: float(np.interp(now, t, values))

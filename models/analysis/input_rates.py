@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.analysis.differences import STEP, differences
+from kinetree.models.analysis.finite_differences import STEP, automatic_differences
 
 if TYPE_CHECKING:
+    from kinetree.models.analysis.constrained_tangents import Tangents
     from kinetree.models.analysis.linearization import Linear
-    from kinetree.models.analysis.tangents import Tangents
     from kinetree.models.system.local_coordinates import Evaluation
 
 LEFT = 1e-7  # part of what makes up the slope by a rate that is more than its errors
@@ -42,10 +42,14 @@ def with_rates(
         for order, (change, found, seen) in enumerate(
             ((moved, first, D1), (0.0 * moved, second, D2))
         ):
-            slopes = by_rate(evaluation, q, u, change, x, k, order, along.independent, registers)
+            slopes = slopes_by_input_rate(
+                evaluation, q, u, change, x, k, order, along.independent, registers
+            )
             found[p:, k], seen[:, k] = slopes[: rows - p], slopes[rows - p :]
     E = first + linear.A @ second
-    left = np.maximum(misfit(D1, linear.C, second), misfit(D2, linear.C, 0.0 * second))
+    left = np.maximum(
+        uncancelled_rows(D1, linear.C, second), uncancelled_rows(D2, linear.C, 0.0 * second)
+    )
     return replace(
         linear,
         B=linear.B + linear.A @ E,
@@ -56,12 +60,12 @@ def with_rates(
     )
 
 
-def misfit(D: np.ndarray, C: np.ndarray, E: np.ndarray) -> np.ndarray:
+def uncancelled_rows(D: np.ndarray, C: np.ndarray, E: np.ndarray) -> np.ndarray:
     """Return the rows in which D + C E is not zero."""
     return np.abs(D + C @ E) > LEFT * (np.abs(D) + np.abs(C) @ np.abs(E))
 
 
-def by_rate(
+def slopes_by_input_rate(
     evaluation: Evaluation, q: np.ndarray, u: np.ndarray, change: np.ndarray, x: np.ndarray, k: int, order: int,
     independent: np.ndarray, registers: Sequence[int],
 ) -> np.ndarray:  # fmt: skip
@@ -76,4 +80,4 @@ def by_rate(
             evaluation.call("outputs" if registers else "accelerations", q, u + change * h[0], x)
             return np.concatenate((ws.udot[independent], ws.xdot, ws.val[list(registers)]))
 
-    return differences(response, np.zeros(1), np.array([STEP]))[:, 0]
+    return automatic_differences(response, np.zeros(1), np.array([STEP]))[:, 0]

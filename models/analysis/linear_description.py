@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.models.analysis.linearization import cleaned
+from kinetree.models.analysis.linearization import without_rounding
 from kinetree.models.compilation.element_states import held_inputs, inputs_of
 from kinetree.models.system.local_coordinates import Evaluation
 
@@ -30,36 +30,40 @@ def linear_description(system: System, rest: Equilibrium | None = None) -> dict[
     n, held = len(linear.coordinates), held_inputs(d)
     linear.refuse_chain()
     mass, damping, stiffness = (
-        cleaned(linear.mass),
-        cleaned(linear.damping),
-        cleaned(linear.stiffness),
+        without_rounding(linear.mass),
+        without_rounding(linear.damping),
+        without_rounding(linear.stiffness),
     )
     diagonal = not np.count_nonzero(mass - np.diag(np.diagonal(mass)))
     L = np.eye(n) if diagonal else np.linalg.cholesky(mass)
     back = np.linalg.inv(L)  # y = backᵀ η
     F, K, G = damping, stiffness, linear.force
     if not diagonal:
-        F, K, G = cleaned(back @ F @ back.T), cleaned(back @ K @ back.T), back @ G
+        F, K, G = without_rounding(back @ F @ back.T), without_rounding(back @ K @ back.T), back @ G
     names = [
         f"change.{name}" if diagonal else f"eta_{k}" for k, name in enumerate(linear.coordinates, 1)
     ]
     speeds = [f"der({name})" for name in names]
     starts = dict(zip(linear.inputs, Evaluation(system, rest.t).inputs.tolist(), strict=True))
     moved = ["0" if name in held else f"({name} - {value!r})" for name, value in starts.items()]
-    y0, v0 = beginning(system, rest)
+    y0, v0 = start_deviation(system, rest)
     shapes = np.zeros((linear.C.shape[0], 2 * n))
     shapes[:, :n], shapes[:, n:] = linear.C[:, :n] @ back.T, linear.C[:, n : 2 * n] @ back.T
     outputs: dict[str, Any] = {}
     for k, name in enumerate(linear.coordinates):
-        outputs[name] = {"value": combination(back[:, k], names, rest.coordinates.get(name, 0.0))}
-        outputs[f"{name}.speed"] = {"value": combination(back[:, k], speeds)}
+        outputs[name] = {
+            "value": linear_combination(back[:, k], names, rest.coordinates.get(name, 0.0))
+        }
+        outputs[f"{name}.speed"] = {"value": linear_combination(back[:, k], speeds)}
     for k, name in enumerate(linear.outputs):
         row = (*shapes[k], *linear.D[k])
-        outputs[plain(name)] = {
-            "value": combination(row, [*names, *speeds, *moved], rest.outputs.get(name, 0.0)),
+        outputs[plain_output_name(name)] = {
+            "value": linear_combination(
+                row, [*names, *speeds, *moved], rest.outputs.get(name, 0.0)
+            ),
             "unit": unit_of(system, name),
         }
-    forces = {name: combination(G[k], moved) for k, name in enumerate(names) if np.any(G[k])}
+    forces = {name: linear_combination(G[k], moved) for k, name in enumerate(names) if np.any(G[k])}
     return {
         "name": f"{d.name} linear".strip(),
         "text": f"Small motions of {d.name or 'a mechanism'} about its state of rest",
@@ -84,7 +88,7 @@ def linear_description(system: System, rest: Equilibrium | None = None) -> dict[
     }
 
 
-def beginning(system: System, rest: Equilibrium) -> tuple[np.ndarray, np.ndarray]:
+def start_deviation(system: System, rest: Equilibrium) -> tuple[np.ndarray, np.ndarray]:
     """Return deviation and speed of the start from the equilibrium."""
     q, u = system.start()
     places, speeds = (
@@ -103,7 +107,9 @@ def beginning(system: System, rest: Equilibrium) -> tuple[np.ndarray, np.ndarray
     return np.array(y), np.array(v)
 
 
-def combination(factors: Iterable[float], names: Iterable[str], constant: float = 0.0) -> str:
+def linear_combination(
+    factors: Iterable[float], names: Iterable[str], constant: float = 0.0
+) -> str:
     """Return the text of constant + sum of factor*name."""
     terms = [
         f"{float(factor)!r}*{name}"
@@ -113,7 +119,7 @@ def combination(factors: Iterable[float], names: Iterable[str], constant: float 
     return " + ".join([*([repr(float(constant))] if constant or not terms else []), *terms])
 
 
-def plain(name: str) -> str:
+def plain_output_name(name: str) -> str:
     """Return a name for an output: components of vectors lose their brackets."""
     return re.sub(r"\[(\d+)\]", r"_\1", name)
 

@@ -1,7 +1,7 @@
 """Small motions about a state: M ÿ + F ẏ + K y = G w and the first-order form ż = A z + B w, outputs C z + D w.
 
 z = (y, ẏ, x): local coordinates (models/system/local_coordinates.py), independent speeds, first-order states; w are changes of the inputs.
-Slopes are exact to rounding (models/analysis/slopes.py). K, F and G multiply those of the accelerations by the mass matrix.
+Slopes are exact to rounding (models/analysis/exact_derivatives.py). K, F and G multiply those of the accelerations by the mass matrix.
 Cost: an evaluation on dual numbers per eight entries of z and w.
 """
 
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
+from kinetree.models.analysis.constrained_tangents import tangents
+from kinetree.models.analysis.exact_derivatives import Slopes
 from kinetree.models.analysis.input_rates import with_rates
-from kinetree.models.analysis.moving_state import ROUNDING, changes, most
-from kinetree.models.analysis.scales import state_sizes
-from kinetree.models.analysis.slopes import Slopes
-from kinetree.models.analysis.tangents import tangents
+from kinetree.models.analysis.moving_state import ROUNDING, largest_rates, state_rates
+from kinetree.models.analysis.nominal_values import state_sizes
 from kinetree.models.analysis.vehicle_motions import vehicle_motions
 from kinetree.models.beams.beam_reports import beam_motions
 from kinetree.models.controllers.expansion import commands_of, values_of
@@ -27,7 +27,7 @@ from kinetree.models.language.parts.predictive_parts import PredictiveController
 from kinetree.models.system.local_coordinates import Chart, Evaluation
 
 if TYPE_CHECKING:
-    from kinetree.models.analysis.frequency import StateSpace
+    from kinetree.models.analysis.frequency_response import StateSpace
     from kinetree.models.system.system import System
     from kinetree.solvers.chain.constant_step_unit import Unit
 
@@ -110,7 +110,7 @@ class Linear:
         """Return sentences about an operating point that is no equilibrium."""
         said = []
         if self.moving:
-            said.append(f"about a moving state: {most(self.moving)}")
+            said.append(f"about a moving state: {largest_rates(self.moving)}")
         if len(self.speeds) != len(self.coordinates):
             counts = f"{len(self.coordinates)} places and {len(self.speeds)} speeds are free"
             said.append(
@@ -118,7 +118,7 @@ class Linear:
             )
         if self.changing:
             said.append(
-                f"not a steady state, {most(self.changing, 'd/dt ')}: eigenvalues are those of this instant, and tell no stability"
+                f"not a steady state, {largest_rates(self.changing, 'd/dt ')}: eigenvalues are those of this instant, and tell no stability"
             )
         if self.shift is not None and self.improper is not None and np.any(self.shift):
             names = [
@@ -219,10 +219,10 @@ class Linear:
 
     def part(self, inputs: Sequence[str], outputs: Sequence[str]) -> StateSpace:
         """Return the system from some inputs to some outputs."""
-        from kinetree.models.analysis.frequency import StateSpace
+        from kinetree.models.analysis.frequency_response import StateSpace
 
         columns, rows = (
-            [chosen(name, names) for name in wanted]
+            [named_index(name, names) for name in wanted]
             for wanted, names in ((inputs, self.inputs), (outputs, self.outputs))
         )
         if self.improper is not None and self.improper[np.ix_(rows, columns)].any():
@@ -288,9 +288,9 @@ class Linear:
                 )
         numbers = None if channels is None else [self.coordinates.index(name) for name in channels]
         return linear_chain(
-            cleaned(self.mass),
-            cleaned(self.damping),
-            cleaned(self.stiffness),
+            without_rounding(self.mass),
+            without_rounding(self.damping),
+            without_rounding(self.stiffness),
             dt,
             numbers,
             accuracy,
@@ -354,7 +354,7 @@ def linearize(
     held.finite(t, "accelerations", held.ws.udot, system.speeds)
     held.finite(t, "rates of states", held.ws.xdot, c.states)
     held.finite(t, "outputs", held.ws.val[registers], names)
-    changing = changes(evaluation, along.independent, x, speeds)
+    changing = state_rates(evaluation, along.independent, x, speeds)
     J = Slopes(evaluation, chart, u[chart.independent], x, registers, along, u).matrix()
     held.finite(t, "slopes of rates and outputs", J, (*speeds, *c.states, *names))
     p, f = along.coordinates.size, along.independent.size
@@ -422,7 +422,7 @@ def without_noise(linear: Linear) -> Linear:
     return replace(linear, A=found[0], C=found[1])
 
 
-def chosen(name: str, names: Sequence[str]) -> int:
+def named_index(name: str, names: Sequence[str]) -> int:
     """Return the index of a name; raise an error that lists the known ones."""
     if name not in names:
         from kinetree.models.language.errors import suggestion
@@ -431,7 +431,7 @@ def chosen(name: str, names: Sequence[str]) -> int:
     return list(names).index(name)
 
 
-def cleaned(matrix: np.ndarray) -> np.ndarray:
+def without_rounding(matrix: np.ndarray) -> np.ndarray:
     """Return a matrix with rounding residues removed and symmetry restored."""
     size = np.sqrt(np.abs(np.diag(matrix)))
     scale = np.outer(size, size)

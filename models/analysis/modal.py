@@ -83,7 +83,7 @@ def plain_name(name: str) -> str:
     return name[len("der(") : -1] if name.startswith("der(") else name
 
 
-def modal(
+def mode_facts(
     linear: Linear, B: np.ndarray | None = None, C: np.ndarray | None = None
 ) -> list[ModeFacts]:
     """Return the facts of every mode, slowest first; B and C: the inputs and outputs that matter
@@ -96,7 +96,7 @@ def modal(
     A = linear.A
     if not A.size:
         return []
-    balanced, scale = balance(A)
+    balanced, scale = balanced_matrix(A)
     values, left, right = eig(balanced, left=True, right=True)  # pyright: ignore[reportAssignmentType]
     left, right = left.conj() / np.linalg.norm(left, axis=0), right / np.linalg.norm(right, axis=0)
     B = (linear.B if B is None else B) / scale[:, None]
@@ -136,19 +136,19 @@ def summed(linear: Linear, shares: np.ndarray) -> dict[str, float]:
     return {name: share for name, share in found.items() if share > NAMED}
 
 
-def balance(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def balanced_matrix(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return A in coordinates in which its rows and columns are of a size, and their units."""
     with np.errstate(invalid="ignore"):  # scipy casts very large units to permutations
         found: Any = matrix_balance(A, permute=False, separate=True)
     return found[0], found[1][0]
 
 
-def zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
+def transmission_zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
     """Return the transmission zeros of a square system."""
     n, m = len(A), B.shape[1]
     if m != C.shape[0] or not m:
         return np.zeros(0, dtype=complex)
-    balanced, scale = balance(A)
+    balanced, scale = balanced_matrix(A)
     B, C = B / scale[:, None], C * scale[None, :]
     b, c = (max(float(np.abs(part).max(initial=0.0)), 1e-300) for part in (B, C))
     size = max(float(np.abs(balanced).max(initial=0.0)), 1.0)
@@ -163,7 +163,7 @@ def zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndar
     return found[np.lexsort((found.imag, np.abs(found)))]
 
 
-def said(
+def unreachable_modes(
     modes: list[ModeFacts], inputs: tuple[str, ...], outputs: tuple[str, ...], drifts: bool = True
 ) -> list[str]:
     """Return sentences about uncontrollable and unobservable modes; many that share a fault share a

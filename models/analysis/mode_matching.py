@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.models.analysis.decay import DecayMode
-from kinetree.models.analysis.differences import bounded_differences
+from kinetree.models.analysis.finite_differences import bounded_differences
+from kinetree.models.analysis.free_decay import DecayMode
 from kinetree.models.analysis.identifiability import (
     FAINT_INFLUENCE,
     OTHER_STEP,
     IdentificationError,
-    made_of_noise,
+    are_rounding,
 )
 from kinetree.models.analysis.identification import checked_bounds, checked_parameters
-from kinetree.models.analysis.identified import Estimate
+from kinetree.models.analysis.identification_result import Estimate
 from kinetree.models.analysis.linearization import Linear
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.system.mechanism import Mechanism, load
@@ -46,7 +46,7 @@ def match_modes(
     bounds: Mapping[str, tuple[float, float]] | None = None,
     inputs: Mapping[str, float] | None = None,
     damping: bool = True,
-) -> Matched:
+) -> MatchedModes:
     """Return the values of `parameters` with which the oscillations of the mechanism match;
     `damping = False` leaves the decay rates aside.
 
@@ -59,13 +59,13 @@ def match_modes(
     limits = checked_bounds(mechanism, start, bounds or {})
     unit = np.array([abs(value) or 1.0 for value in start.values()])
 
-    def present(values: Mapping[str, float]) -> list[Motion]:
+    def present(values: Mapping[str, float]) -> list[ModeQuadratic]:
         return motions_of(mechanism.compile(**values).equilibrium(inputs=inputs).linear)
 
     def residuals(x: np.ndarray) -> np.ndarray:
         values = dict(zip(start, map(float, x * unit), strict=True))
         try:
-            return differences(wanted, present(values), damping)
+            return paired_residuals(wanted, present(values), damping)
         except EvaluationError:  # no equilibrium: a step too far
             return np.full(len(wanted) * (2 if damping else 1), WORST)
 
@@ -91,10 +91,10 @@ def match_modes(
         for step in (STEP, OTHER_STEP * STEP)
     )
     for k, name in enumerate(start):
-        if np.abs(one[:, k]).max() < FAINT_INFLUENCE and made_of_noise(one[:, k], other[:, k]):
+        if np.abs(one[:, k]).max() < FAINT_INFLUENCE and are_rounding(one[:, k], other[:, k]):
             raise IdentificationError(f"parameter '{name}' has no influence on the modes")
     free = found.fun.size - found.x.size
-    J, spread = found.jac, scatter(wanted, damping)
+    J, spread = found.jac, residual_deviations(wanted, damping)
     inverse = np.linalg.pinv(J)
     covariance = inverse @ np.diag(spread**2) @ inverse.T
     if free > 0:
@@ -115,10 +115,10 @@ def match_modes(
         estimates.append(
             Estimate(name, value, float(found.x[k] * unit[k]), deviation, units[name].unit, bound)
         )
-    return Matched(estimates, float(np.sqrt(np.mean(found.fun**2))))
+    return MatchedModes(estimates, float(np.sqrt(np.mean(found.fun**2))))
 
 
-class Matched(dict[str, float]):
+class MatchedModes(dict[str, float]):
     """Values by name; `estimates` with deviations and notes, `left`: relative difference of the modes that remains, root mean square."""
 
     def __init__(self, estimates: Sequence[Estimate], left: float):
@@ -148,14 +148,14 @@ class Matched(dict[str, float]):
         return bounds + vague + apart
 
 
-class Seen(NamedTuple):
+class SeenMode(NamedTuple):
     """A mode of the record in coordinates that move together; without any, in all of them."""
 
     mode: DecayMode
     names: frozenset[str]
 
 
-def seen_parts(modes: Sequence[DecayMode], present: Sequence[Motion]) -> list[Seen]:
+def seen_parts(modes: Sequence[DecayMode], present: Sequence[ModeQuadratic]) -> list[SeenMode]:
     """Return every mode of the record once for each part of the mechanism that swings in it.
 
     Parts are coordinates of the record that no mode of the mechanism couples: two oscillators that
@@ -169,7 +169,7 @@ def seen_parts(modes: Sequence[DecayMode], present: Sequence[Motion]) -> list[Se
     names = {name: name.removeprefix("der(").removesuffix(")") for name in columns}
     known = {name for each in present for name in each.moves}
     if not columns or not known.issuperset(names.values()):
-        return [Seen(mode, frozenset()) for mode in modes]
+        return [SeenMode(mode, frozenset()) for mode in modes]
     parts = [{name} for name in sorted(set(names.values()))]
     for each in present:
         moved = {name for name, size in each.moves.items() if size > MOVED}
@@ -189,14 +189,14 @@ def seen_parts(modes: Sequence[DecayMode], present: Sequence[Motion]) -> list[Se
         if max(sizes) > FAINT:
             limit = min(max(sizes), TAKES_PART)
             found += [
-                Seen(mode, frozenset(part))
+                SeenMode(mode, frozenset(part))
                 for part, size in zip(parts, sizes, strict=True)
                 if size >= limit
             ]
     return found
 
 
-def scatter(seen: Sequence[Seen], damping: bool) -> np.ndarray:
+def residual_deviations(seen: Sequence[SeenMode], damping: bool) -> np.ndarray:
     """Return the standard deviations of residuals from those of the modes."""
     wanted = [each.mode for each in seen]
     frequencies = [mode.frequency_deviation / mode.frequency for mode in wanted]
@@ -210,7 +210,7 @@ def scatter(seen: Sequence[Seen], damping: bool) -> np.ndarray:
     )
 
 
-class Motion(NamedTuple):
+class ModeQuadratic(NamedTuple):
     """A mode as the quadratic s² + 2 decay s + decay² + (2π)² square: damped less or more."""
 
     square: float  # of the frequency [Hz²]; negative where the mode creeps back without swinging
@@ -218,7 +218,7 @@ class Motion(NamedTuple):
     moves: Mapping[str, float]  # coordinates, the largest 1
 
 
-def motions_of(linear: Linear) -> list[Motion]:
+def motions_of(linear: Linear) -> list[ModeQuadratic]:
     """Return the modes of a mechanism, those that do not swing as pairs of real eigenvalues.
 
     A mode that is damped more and more passes from a conjugate pair to two real eigenvalues with
@@ -226,7 +226,7 @@ def motions_of(linear: Linear) -> list[Motion]:
     """
     modes = linear.modes()
     found = [
-        Motion(
+        ModeQuadratic(
             (mode.eigenvalue.imag / (2.0 * np.pi)) ** 2,
             -mode.eigenvalue.real,
             {name: abs(mode.shape[name]) for name in linear.local},
@@ -237,7 +237,7 @@ def motions_of(linear: Linear) -> list[Motion]:
     real = [mode for mode in modes if not mode.oscillates and mode.eigenvalue.real < 0.0]
     shapes = [np.array([mode.shape[name] for name in linear.local]) for mode in real]
     alike = {
-        (i, j): similarity(shapes[i], shapes[j])
+        (i, j): modal_assurance(shapes[i], shapes[j])
         for i in range(len(real))
         for j in range(i + 1, len(real))
     }
@@ -246,18 +246,18 @@ def motions_of(linear: Linear) -> list[Motion]:
         fast, slow = (-real[k].eigenvalue.real for k in (i, j))
         half = 0.5 * (fast - slow)
         moves = {name: abs(real[j].shape[name]) for name in linear.local}
-        found.append(Motion(-((half / (2.0 * np.pi)) ** 2), 0.5 * (fast + slow), moves))
+        found.append(ModeQuadratic(-((half / (2.0 * np.pi)) ** 2), 0.5 * (fast + slow), moves))
         alike = {pair: value for pair, value in alike.items() if not {i, j} & set(pair)}
     return found
 
 
-def similarity(a: np.ndarray, b: np.ndarray) -> float:
+def modal_assurance(a: np.ndarray, b: np.ndarray) -> float:
     """Return the modal assurance criterion of two shapes: 1 where they are parallel."""
     size = float(np.vdot(a, a).real * np.vdot(b, b).real)
     return float(abs(np.vdot(a, b)) ** 2) / size if size > 0.0 else 0.0
 
 
-def ratio(seen: Seen, motion: Motion) -> float:
+def frequency_residual(seen: SeenMode, motion: ModeQuadratic) -> float:
     """Return ln(f/f̂), continued by its tangent where f is small; WORST where other parts move."""
     if seen.names and not any(motion.moves[name] > MOVED for name in seen.names):
         return WORST
@@ -267,13 +267,15 @@ def ratio(seen: Seen, motion: Motion) -> float:
     )
 
 
-def differences(wanted: Sequence[Seen], present: Sequence[Motion], damping: bool) -> np.ndarray:
+def paired_residuals(
+    wanted: Sequence[SeenMode], present: Sequence[ModeQuadratic], damping: bool
+) -> np.ndarray:
     """Return the residuals of the best pairs."""
     from scipy.optimize import linear_sum_assignment
 
     if len(present) < len(wanted):
         return np.full(len(wanted) * (2 if damping else 1), WORST)
-    far = np.array([[ratio(seen, each) for each in present] for seen in wanted])
+    far = np.array([[frequency_residual(seen, each) for each in present] for seen in wanted])
     rows, columns = linear_sum_assignment(np.abs(far))
     rates = [
         (present[j].decay - wanted[i].mode.decay) / (2.0 * np.pi * wanted[i].mode.frequency)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.analysis.scales import state_sizes
+from kinetree.models.analysis.nominal_values import state_sizes
 
 if TYPE_CHECKING:
     from kinetree.models.system.local_coordinates import Evaluation
@@ -17,7 +17,7 @@ STEADY = 1e-6  # m/s², rad/s² or part of a state per second: below, nothing ch
 ROUNDING = 1e-13  # part of the largest slope of a row
 
 
-def changes(
+def state_rates(
     evaluation: Evaluation, independent: np.ndarray, x: np.ndarray, speeds: Sequence[str]
 ) -> dict[str, float]:
     """Return accelerations and state rates at the operating point."""
@@ -28,7 +28,7 @@ def changes(
     return {name: float(rate) for name, rate, size in found if abs(rate) > STEADY * size}
 
 
-def most(values: Mapping[str, float], before: str = "") -> str:
+def largest_rates(values: Mapping[str, float], before: str = "") -> str:
     """Return the largest numbers by name."""
     largest = max(map(abs, values.values()))
     top = sorted(

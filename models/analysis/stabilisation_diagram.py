@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.analysis.decay import LARGEST, check, exponents
+from kinetree.models.analysis.free_decay import LARGEST, check_record, invariance_poles
 
 NEAR, CLOSE = 0.01, 0.05
 MOST = 40
@@ -94,7 +94,7 @@ class Diagram:
         return figure
 
 
-def diagram(
+def stabilisation_diagram(
     time: Sequence[float] | np.ndarray,
     channels: Mapping[str, Sequence[float] | np.ndarray],
     most: int = MOST,
@@ -102,7 +102,7 @@ def diagram(
     """Return the poles of the orders 2, 4, ..., `most` of one singular value decomposition."""
     t = np.asarray(time, dtype=float)
     columns = {name: np.asarray(values, dtype=float) for name, values in channels.items()}
-    check(t, columns, None)
+    check_record(t, columns, None)
     dt = (t[-1] - t[0]) / (t.size - 1)
     rows = t.size - min(t.size // 2, LARGEST)
     scaled = [values / (values.std() or 1.0) for values in columns.values()]
@@ -116,7 +116,7 @@ def diagram(
     before: list[tuple[float, float]] = []
     orders = tuple(range(2, min(most, rows // 3, len(V)) + 1, 2))
     for order in orders:
-        poles = exponents(V[:order])
+        poles = invariance_poles(V[:order])
         here = (
             []
             if poles is None

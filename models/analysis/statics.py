@@ -3,9 +3,10 @@
 Newton's method in local coordinates y (models/system/local_coordinates.py) and first-order states x:
 (S - ∂(a, ẋ)/∂(y, x)) (Δy, Δx) = (a, ẋ). The shift S = s 1 of the rows of y is the pseudo-transient term: s exceeds the largest positive eigenvalue
 of ∂a/∂y (x following at once, symmetric part in the metric of the masses), so that every step goes downhill and an unstable position is left; it is
-zero near a stable one, where convergence is quadratic and a line search guards each step. Slopes are exact (models/analysis/slopes.py).
+zero near a stable one, where convergence is quadratic and a line search guards each step. Slopes are exact (models/analysis/exact_derivatives.py).
 States that keep any value at standstill (the stretch of tyres and of friction) follow the displacement as they do in a slow motion: Δx = ∂ẋ/∂ẏ Δy.
-Where these steps do not arrive, or arrive where a small motion of the states grows, the search follows the motion (models/analysis/relaxation.py).
+Where these steps do not arrive, or arrive where a small motion of the states grows, the search
+follows the motion (models/analysis/pseudo_transient.py).
 
 The residual is what is left of the generalised forces, as part of the weight: |(M a)_j| / (g √(m M_jj)), which is force over weight along a
 translation and moment over weight times radius of gyration about an axis.
@@ -18,12 +19,17 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from kinetree.models.analysis.equilibrium import GROWTH, Equilibrium, memories, report
+from kinetree.models.analysis.equilibrium import (
+    GROWTH,
+    Equilibrium,
+    equilibrium_record,
+    memory_states,
+)
+from kinetree.models.analysis.exact_derivatives import Slopes
 from kinetree.models.analysis.linearization import STANDS
-from kinetree.models.analysis.one_thread import in_one_thread
-from kinetree.models.analysis.relaxation import relaxed, slopes
-from kinetree.models.analysis.scales import state_sizes
-from kinetree.models.analysis.slopes import Slopes
+from kinetree.models.analysis.nominal_values import state_sizes
+from kinetree.models.analysis.pseudo_transient import rate_slopes, relax
+from kinetree.models.analysis.single_thread_algebra import in_one_thread
 from kinetree.models.compilation.element_states import settlements, states_of
 from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.engine.status import EvaluationError
@@ -76,7 +82,7 @@ class Search:
         self.firm = bool(
             self.settling.any()
         )  # soil is held until rest is found: loads on the way there do not count
-        self.mass, self.gravity = weight(self.evaluation)
+        self.mass, self.gravity = body_weight(self.evaluation)
         self.change = np.ones(self.x.size)
         self.memory = np.zeros(self.x.size, dtype=bool)
 
@@ -99,7 +105,7 @@ class Search:
         kept = [*range(f), *range(2 * f, 2 * f + self.x.size)]
         self.J = full[: f + self.x.size, kept]
         sizes = np.concatenate((np.ones(f), state_sizes(self.system, self.x)))
-        self.memory = memories(self.J[f:], sizes, self.r[f:]) & ~self.settling
+        self.memory = memory_states(self.J[f:], sizes, self.r[f:]) & ~self.settling
         for k in f + np.flatnonzero(self.memory):
             self.J[k, :f], self.J[k, k] = full[k, f : 2 * f], -1.0
         if self.firm:
@@ -198,7 +204,7 @@ class Search:
         for k, move in moves:
             here = self.x.copy()
             here[k] += move
-            values, vectors = np.linalg.eig(slopes(self, np.zeros(self.f), here))
+            values, vectors = np.linalg.eig(rate_slopes(self, np.zeros(self.f), here))
             j = int(np.real(values).argmax())
             if values[j].real > GROWTH * np.abs(values).max():
                 way = np.real(vectors[:, j]).copy()
@@ -236,7 +242,7 @@ class Search:
     @property
     def ceiling(self) -> float:
         """Return the largest growth of a small motion, squared; 0 in a stable place."""
-        return ceiling(self.M, self.rows[:, None] * self.J * self.columns, self.f)
+        return largest_growth(self.M, self.rows[:, None] * self.J * self.columns, self.f)
 
     def downhill(self, ceiling: float) -> tuple[np.ndarray, float]:
         """Return a step with the pseudo-transient term, at most LARGEST_STEP long."""
@@ -334,7 +340,7 @@ class Search:
         )
 
 
-def weight(evaluation: Evaluation) -> tuple[float, float]:
+def body_weight(evaluation: Evaluation) -> tuple[float, float]:
     """Return mass times gravity (1 m/s² without gravity)."""
     ws, ints = evaluation.instance.ws, evaluation.system.compiled.ints
     fields = model_fields(ints, evaluation.system.compiled.floats)
@@ -344,7 +350,7 @@ def weight(evaluation: Evaluation) -> tuple[float, float]:
     return mass if mass > 0.0 else 1.0, gravity if gravity > 0.0 else 1.0
 
 
-def ceiling(M: np.ndarray, J: np.ndarray, f: int) -> float:
+def largest_growth(M: np.ndarray, J: np.ndarray, f: int) -> float:
     """Return the largest positive eigenvalue of ∂a/∂y in the mass metric; 0 if there is none."""
     if not f:
         return 0.0
@@ -356,7 +362,7 @@ def ceiling(M: np.ndarray, J: np.ndarray, f: int) -> float:
 
 
 @in_one_thread
-def search_rest(
+def find_equilibrium(
     system: System,
     t: float,
     q: np.ndarray,
@@ -366,13 +372,13 @@ def search_rest(
 ) -> tuple[Search, int]:
     """Return the equilibrium reached from a position, and the number of iterations."""
     search = Search(system, t, q, inputs, states)
-    count = newton(search, iterations)
+    count = newton_iterations(search, iterations)
     away = search.leaving() if search.x.size and count is not None else None
     if search.x.size and (count is None or away is not None):
         other = Search(system, t, q, inputs, states)
         if away is not None and away[2]:
             other.q, other.x = away[:2]
-        more = newton(other, iterations) if relaxed(other) else None
+        more = newton_iterations(other, iterations) if relax(other) else None
         if more is not None and (count is None or other.leaving() is None):
             return other, more + (count or iterations)
     if count is None:
@@ -381,7 +387,7 @@ def search_rest(
     return search, count
 
 
-def newton(search: Search, iterations: int) -> int | None:
+def newton_iterations(search: Search, iterations: int) -> int | None:
     """Return iterate to the equilibrium; return the iterations, or None if there are too many."""
     for k in range(iterations):
         search.settle()
@@ -410,8 +416,8 @@ def equilibrium(
     t = system.compiled.start_time if t is None else t
     start = system.start()[0] if q is None else system.project(t, q, np.zeros(system.n))[0]
     refuse_asked_speeds(system, t, start, inputs, states)
-    search, count = search_rest(system, t, start, inputs, states, iterations)
-    return report(system, search.t, search.q, search.x, inputs, search.size, count)
+    search, count = find_equilibrium(system, t, start, inputs, states, iterations)
+    return equilibrium_record(system, search.t, search.q, search.x, inputs, search.size, count)
 
 
 def refuse_asked_speeds(

@@ -45,9 +45,9 @@ def steady_starts(system: System) -> dict[str, float]:
     ]
     if not names:
         return {}
-    balance = Balance(system, names)
+    balance = PressureBalance(system, names)
     for least in (ATMOSPHERE, 0.0):  # oil that pushes nothing is at atmospheric pressure
-        p, left = searched(balance, least)
+        p, left = solve_pressures(balance, least)
         if left <= NEARLY:
             return dict(zip(names, map(float, p), strict=True))
     raise ModelError(
@@ -61,7 +61,7 @@ def steady_starts(system: System) -> dict[str, float]:
     )
 
 
-def searched(balance: Balance, least: float) -> tuple[np.ndarray, float]:
+def solve_pressures(balance: PressureBalance, least: float) -> tuple[np.ndarray, float]:
     """Return pressures not below the least one, and what is left there."""
     p = np.full(len(balance.names), ATMOSPHERE)
     left = balance.left(p)
@@ -89,7 +89,7 @@ def searched(balance: Balance, least: float) -> tuple[np.ndarray, float]:
     return p, left
 
 
-class Balance:
+class PressureBalance:
     """What is left of rates and forces at given pressures, where the motion starts."""
 
     def __init__(self, system: System, names: list[str]):

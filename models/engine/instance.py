@@ -18,7 +18,7 @@ from kinetree.solvers.layout import Status
 from kinetree.solvers.model_records import HEAD, HEADER, LATCH, PROBE
 
 if TYPE_CHECKING:
-    from kinetree.models.analysis.slopes import SlopeCall
+    from kinetree.models.analysis.exact_derivatives import SlopeCall
 
 FINITE = 1  # option of `accelerations`: refuse states that are not finite
 OFTEN = 16  # calls after which the direct way, which takes a tenth of a second to make, is wanted

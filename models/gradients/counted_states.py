@@ -29,13 +29,15 @@ def counted_states(description: Description, followed: Collection[str]) -> froze
     found = {
         name
         for name, state in description.states.items()
-        if used(state.rate) == frozenset() and used(state.start) <= constant and is_zero(state.rate)
+        if used_names(state.rate) == frozenset()
+        and used_names(state.start) <= constant
+        and is_zero(state.rate)
     }
     while True:
         left = {
             name
             for name in found
-            if all(used(value) <= constant | found for value in settings[name])
+            if all(used_names(value) <= constant | found for value in settings[name])
         }
         if left == found:
             return frozenset(found)
@@ -48,7 +50,7 @@ def all_settings(description: Description) -> Iterator[tuple[str, float | str]]:
         yield from part.set.items()
 
 
-def used(value: float | str) -> frozenset[str]:
+def used_names(value: float | str) -> frozenset[str]:
     """Return the names of an expression; what cannot be read uses an unknown one."""
     try:
         return frozenset(names(parse(value)))

@@ -15,11 +15,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.checks.structural_parameters import COPIES, frozen
-from kinetree.models.gradients.blocks import Block, Blocks
-from kinetree.models.gradients.codes import Codes, codes
-from kinetree.models.gradients.events import STEP, Jump, differences, jump
-from kinetree.models.gradients.path import Happening, Piece, Recorder, Stages, origin, started
-from kinetree.models.gradients.starts import changed, followers, numbered, rest_slopes
+from kinetree.models.gradients.adjoint_code import AdjointCode, adjoint_code
+from kinetree.models.gradients.event_derivatives import (
+    STEP,
+    EventSlopes,
+    event_differences,
+    event_slopes,
+)
+from kinetree.models.gradients.initial_sensitivity import (
+    changed_unit,
+    dependent_parameters,
+    equilibrium_slopes,
+    unit_with_numbers,
+)
+from kinetree.models.gradients.step_blocks import SavedStart, StepBlocks
+from kinetree.models.gradients.trajectory import (
+    GradientStages,
+    LocatedEvent,
+    Piece,
+    Recorder,
+    started_run,
+    unit_and_options,
+)
 from kinetree.models.trace.adjoint import sweep
 from kinetree.models.trace.mechanism_traces import MOTION, WORLD, latched, record, results
 from kinetree.models.trace.trace import Trace
@@ -36,9 +53,9 @@ NOTHING = 1e-8  # part of the largest slope that differences through events, rou
 GRAZING = 1e-9  # rate of a condition, beside its slopes times the rates of the state, below which it touches without crossing
 
 
-def refused(result: Result) -> str:
+def gradient_refusal(result: Result) -> str:
     """Return why a run has no gradient; empty if it has one."""
-    unit, options = origin(result)
+    unit, options = unit_and_options(result)
     if options.integrator not in METHODS:
         return f"the run was made by '{options.integrator}', adjoints are there for {' and '.join(METHODS)}: simulate(integrator='rk4', step=...)"
     if unit.header.blocks:
@@ -55,12 +72,14 @@ def run_gradient(
 ) -> np.ndarray:
     """Return ∂(outputs at the end)/∂parameters, one row per output."""
     problem = (
-        refused(result) if result.replay and result.options else "the result was read from a file"
+        gradient_refusal(result)
+        if result.replay and result.options
+        else "the result was read from a file"
     )
     if problem:
         raise ValueError(f"no gradient of '{output}': {problem}")
-    unit = origin(result)[0]
-    known, follow = unit.compiled[0].parameters, followers(unit)
+    unit = unit_and_options(result)[0]
+    known, follow = unit.compiled[0].parameters, dependent_parameters(unit)
     chosen = list(known if parameters is None else parameters)
     unknown = [name for name in chosen if name not in known]
     if unknown:
@@ -77,7 +96,9 @@ def run_gradient(
                 f"'{name}' follows from {', '.join(follow[name])}: ask for slopes by these"
             )
     try:
-        way = way_of(result, tuple(name for name in dict.fromkeys(chosen) if name not in follow))
+        way = recorded_run(
+            result, tuple(name for name in dict.fromkeys(chosen) if name not in follow)
+        )
         outputs = [output] if isinstance(output, str) else list(output)
         rows = way.gradients(outputs)
         found = np.zeros((len(outputs), len(chosen)))
@@ -88,10 +109,10 @@ def run_gradient(
     return found[0] if isinstance(output, str) else found
 
 
-def way_of(result: Result, chosen: tuple[str, ...]) -> Way:
+def recorded_run(result: Result, chosen: tuple[str, ...]) -> RecordedRun:
     """Return the recorded run, cached with the result."""
     if result.way is None or result.way[0] != chosen:
-        result.way = chosen, Way(result, chosen)
+        result.way = chosen, RecordedRun(result, chosen)
     return result.way[1]
 
 
@@ -104,33 +125,33 @@ class Slopes:
     shift: float = 0.0
 
 
-class Way:
+class RecordedRun:
     """A run forwards and backwards."""
 
     def __init__(self, result: Result, chosen: Sequence[str]):
         self.result = result
         self.chosen = list(dict.fromkeys(chosen))
-        own, self.options = origin(result)
-        self.unit = unit = numbered(own, self.chosen)
-        self.stages = Stages(unit, self.chosen)
+        own, self.options = unit_and_options(result)
+        self.unit = unit = unit_with_numbers(own, self.chosen)
+        self.stages = GradientStages(unit, self.chosen)
         recorder = Recorder(result, self.stages)
         self.pieces = recorder.whole()
         more = [name for name in sorted(recorder.changed) if name not in self.chosen]
         if more:  # what events set is followed, too
             self.chosen += more
-            self.stages = Stages(unit, self.chosen)
+            self.stages = GradientStages(unit, self.chosen)
             self.pieces = Recorder(result, self.stages).whole()
-        self.codes: dict[int, Codes] = {}
+        self.codes: dict[int, AdjointCode] = {}
         implicit = self.options.integrator != "rk4"
         for stage in {piece.stage for piece in self.pieces}:
             try:
-                self.codes[stage] = codes(self.stages.systems[stage], self.chosen, implicit)
+                self.codes[stage] = adjoint_code(self.stages.systems[stage], self.chosen, implicit)
             except (ValueError, ArithmeticError) as error:
                 raise ValueError(
                     f"{unit.stage_names[stage] + ': ' if len(unit.stages) > 1 else ''}{error}"
                 ) from None
-        self.jumps: dict[int, Jump] = {}
-        self.blocks = {stage: Blocks(code, self.options) for stage, code in self.codes.items()}
+        self.jumps: dict[int, EventSlopes] = {}
+        self.blocks = {stage: StepBlocks(code, self.options) for stage, code in self.codes.items()}
 
     def gradients(self, outputs: Sequence[str]) -> np.ndarray:
         """Return the slopes of outputs by the parameters that are followed, a row for each."""
@@ -145,7 +166,7 @@ class Way:
         return np.array(rows)
 
     # -- forwards -------------------------------------------------------------------------------------------------------------------------
-    def forwards(self) -> list[list[Block]]:
+    def forwards(self) -> list[list[SavedStart]]:
         """Integrate all pieces, checking them against the run."""
         found = []
         for number, piece in enumerate(self.pieces):
@@ -212,7 +233,7 @@ class Way:
         )
         return Slopes(found[: len(names)], found[len(names) :])
 
-    def backwards(self, piece: Piece, kept: list[Block], slopes: Slopes) -> None:
+    def backwards(self, piece: Piece, kept: list[SavedStart], slopes: Slopes) -> None:
         """Propagate adjoints over one piece."""
         blocks = self.blocks[piece.stage]
         if piece.happening is not None:
@@ -228,12 +249,12 @@ class Way:
         slopes.given[slopes.given.size - held :] = 0.0
 
     def through(
-        self, piece: Piece, happening: Happening, kept: list[Block], slopes: Slopes
+        self, piece: Piece, happening: LocatedEvent, kept: list[SavedStart], slopes: Slopes
     ) -> None:
         """Replace adjoints after an event by those before it."""
         found = self.jumps.get(id(happening))
         if found is None:
-            found = self.jumps[id(happening)] = jump(self.stages, happening)
+            found = self.jumps[id(happening)] = event_slopes(self.stages, happening)
         n = piece.state.size
         after = np.concatenate([slopes.state, slopes.given])
         before = found.states.T @ after
@@ -268,21 +289,23 @@ class Way:
         first = self.pieces[0].state.size + len(unit.compiled[0].inputs)
 
         if rest:
-            exact = rest_slopes(self.codes[self.pieces[0].stage], unit, self.pieces[0], self.chosen)
+            exact = equilibrium_slopes(
+                self.codes[self.pieces[0].stage], unit, self.pieces[0], self.chosen
+            )
             if exact is not None:
                 return exact
 
         def begun(name: str, value: float) -> np.ndarray:
-            run = started(
+            run = started_run(
                 self.result,
-                *((None, changed(unit, {name: value})) if rest else ({name: value}, unit)),
+                *((None, changed_unit(unit, {name: value})) if rest else ({name: value}, unit)),
             )
-            stages = Stages(run.unit, self.chosen) if rest else self.stages
+            stages = GradientStages(run.unit, self.chosen) if rest else self.stages
             return np.concatenate(stages.numbers(run.work)[1:])
 
         for k, name in enumerate(self.chosen):
             value = float(self.pieces[0].given[len(unit.compiled[0].inputs) + k])
-            row = differences(
+            row = event_differences(
                 lambda shift, name=name, value=value: begun(name, value + shift),
                 abs(value) or 1.0,
                 REST if rest else STEP,

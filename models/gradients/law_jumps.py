@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from kinetree.models.gradients.blocks import Blocks
+    from kinetree.models.gradients.step_blocks import StepBlocks
 
 BISECTIONS = 40
 NARROW = 1e-9  # of a step: width of the bracket about the instant of a jump
@@ -37,7 +37,7 @@ class LawJump:
     instant: np.ndarray  # (g_y, g_t, g_given) / ġ: minus the slopes of its instant
 
 
-def law_jumps(blocks: Blocks, k: int) -> list[LawJump]:
+def law_jumps(blocks: StepBlocks, k: int) -> list[LawJump]:
     """Return the jumps of the rates inside step k of a block, in the order of time."""
     t0, t1, y0, y1 = blocks.step_at(k)
     h = t1 - t0
@@ -72,7 +72,12 @@ def law_jumps(blocks: Blocks, k: int) -> list[LawJump]:
 
 
 def law_jump(
-    blocks: Blocks, state, low: float, high: float, changed: np.ndarray, step: tuple[float, float]
+    blocks: StepBlocks,
+    state,
+    low: float,
+    high: float,
+    changed: np.ndarray,
+    step: tuple[float, float],
 ) -> LawJump | None:
     """Return the jump between two instants where conditions change; None where nothing jumps."""
     width, codes, n = high - low, blocks.codes, blocks.n

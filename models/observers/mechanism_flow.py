@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.engine.instance import Instance
-from kinetree.models.run.simulation import Options, check, set_options
-from kinetree.models.run.unit import Run, Unit, make_unit
+from kinetree.models.run.simulation import Options, raise_on_failure, write_integrator_options
+from kinetree.models.run.simulation_unit import Run, Unit, make_unit
 from kinetree.models.system.local_coordinates import Chart
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
@@ -98,8 +98,8 @@ class MechanismFlow:
         )
         self.unit = make_unit(system, self.options.integrator)
         self.run = Run(self.unit)
-        check(self.run, self.run.call("unit_reset"))
-        set_options(self.run, self.options, True)
+        raise_on_failure(self.run, self.run.call("unit_reset"))
+        write_integrator_options(self.run, self.options, True)
         self.stages = [StageLayout(self.unit, k) for k in range(len(self.unit.compiled))]
         first = int(self.unit.header.at_columns)
         self.columns = {column.name: first + k for k, column in enumerate(self.unit.columns)}
@@ -123,8 +123,8 @@ class MechanismFlow:
     ) -> FlowState:
         """Return the state at the beginning, with other start values and inputs where they are given."""
         run, first = self.run, self.unit.compiled[0]
-        check(run, run.call("unit_reset"))
-        set_options(run, self.options, True)
+        raise_on_failure(run, run.call("unit_reset"))
+        write_integrator_options(run, self.options, True)
         for name, value in (start or {}).items():
             key = f"given({name})"
             run.work[self.unit.register(key if key in first.registers else f"start({name})")] = (
@@ -132,9 +132,9 @@ class MechanismFlow:
             )
         values = np.zeros(len(self.quantities)) if values is None else values
         self._write(values, prepare=False)
-        check(run, run.begin(time, inputs or {}))
+        raise_on_failure(run, run.begin(time, inputs or {}))
         self._write(values)
-        check(run, run.call("unit_refresh", 0, time))
+        raise_on_failure(run, run.call("unit_refresh", 0, time))
         return self._kept(values)
 
     def advance(
@@ -143,7 +143,7 @@ class MechanismFlow:
         """Return the state reached at an instant from a deviated state, with held inputs."""
         values = self._load(state, deviation)
         self.run.head.started = 0.0
-        check(self.run, self.run.call("unit_advance", 0, until))
+        raise_on_failure(self.run, self.run.call("unit_advance", 0, until))
         return self._kept(values)
 
     def with_inputs(self, state: FlowState, inputs: Mapping[str, float]) -> FlowState:
@@ -156,7 +156,7 @@ class MechanismFlow:
     def moved(self, state: FlowState, deviation: np.ndarray) -> FlowState:
         """Return the state at a deviation from this one."""
         values = self._load(state, deviation)
-        check(self.run, self.run.call("unit_refresh", 0, state.time))
+        raise_on_failure(self.run, self.run.call("unit_refresh", 0, state.time))
         return self._kept(values)
 
     def read(
@@ -164,7 +164,7 @@ class MechanismFlow:
     ) -> np.ndarray:
         """Return the values of columns at a deviated state."""
         self._load(state, deviation)
-        check(self.run, self.run.call("unit_refresh", 0, state.time))
+        raise_on_failure(self.run, self.run.call("unit_refresh", 0, state.time))
         return self.run.work[[self.columns[name] for name in names]]
 
     def difference(self, origin: FlowState, other: FlowState) -> np.ndarray:
@@ -271,7 +271,7 @@ class MechanismFlow:
         for k, place in self._placed:
             self.run.work[place] = values[k]
         if self._parameters and prepare:
-            check(self.run, self.run.call("unit_prepare", 0, float(self.run.head.time)))
+            raise_on_failure(self.run, self.run.call("unit_prepare", 0, float(self.run.head.time)))
 
     def _kept(self, values: np.ndarray) -> FlowState:
         """Return the present state of the run."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from kinetree.models.run.unit import Unit
+    from kinetree.models.run.simulation_unit import Unit
 
 
 def quaternion_columns(unit: Unit, names: list[str]) -> list[list[int]]:

@@ -19,11 +19,11 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.model_records import HEAD
 
 if TYPE_CHECKING:
-    from kinetree.models.gradients.gradient import Way
+    from kinetree.models.gradients.gradient import RecordedRun
     from kinetree.models.result.parquet_stream import Stream
-    from kinetree.models.run.replay import Replay
+    from kinetree.models.run.derived_columns import DerivedColumns
     from kinetree.models.run.simulation import Options
-    from kinetree.models.run.unit import Run, Unit
+    from kinetree.models.run.simulation_unit import Run, Unit
     from kinetree.models.scene.make_scenes import Animation
 
 
@@ -71,14 +71,14 @@ class Result:
         time: np.ndarray,
         table: np.ndarray,
         options: Options | None,
-        replay: Replay | None = None,
+        replay: DerivedColumns | None = None,
     ):
         self.name, self.time, self.options = unit.description.name, time, options
         self.inputs: dict[
             str, float | Callable[[float], float]
         ] = {}  # as they were given to the run
         self.feedback = False  # whether inputs followed from what was measured
-        self.way: tuple[tuple[str, ...], Way] | None = None  # of the last gradient
+        self.way: tuple[tuple[str, ...], RecordedRun] | None = None  # of the last gradient
         self.events = Events()
         self.stage_changes: list[StageChange] = []
         self.stage_names = unit.stage_names
@@ -205,7 +205,7 @@ class Result:
         return tuple(filter(None, (energy_warning(self), *bent)))
 
     @property
-    def replay(self) -> Replay | None:
+    def replay(self) -> DerivedColumns | None:
         """Return evaluates recorded rows again; chains have none."""
         return self._replay
 

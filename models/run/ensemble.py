@@ -19,11 +19,11 @@ from kinetree.models.engine.entry_points import pointer_entry
 from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.engine.instance import Instance, aligned
 from kinetree.models.engine.status import EvaluationError
-from kinetree.models.run.cases import Cases
-from kinetree.models.run.retuned import retuned
-from kinetree.models.run.simulation import Options, check, set_options
-from kinetree.models.run.through_events import in_lanes_through_events
-from kinetree.models.run.unit import Run, Unit, later, make_unit
+from kinetree.models.run.ensemble_cases import Cases
+from kinetree.models.run.lanes_through_events import in_lanes_through_events
+from kinetree.models.run.reparameterize import reparameterized_system
+from kinetree.models.run.simulation import Options, raise_on_failure, write_integrator_options
+from kinetree.models.run.simulation_unit import Run, Unit, later_structures, make_unit
 from kinetree.solvers import layout as L
 from kinetree.solvers.integrate import rk45
 from kinetree.solvers.integrate.kinds import INTEGRATORS
@@ -121,15 +121,17 @@ def simulate_many(
     table = np.full((cases.count, times.size, len(names)), np.nan)
     found = Ensemble(times, cases.parameters, names, table)
     workers = threads or os.cpu_count() or 1
-    reason = why_not(system, cases, options) if lanes is not False else "as asked for"
+    reason = lanes_refusal(system, cases, options) if lanes is not False else "as asked for"
     if reason and lanes:
         raise ValueError(f"cannot run in lanes: {reason}")
     left, way = list(range(cases.count)), ""
-    if not reason and happens(system):
+    if not reason and can_have_events(system):
         way = ", an interval in which something happens by itself"
-        left = through_events(system, cases, options, times, names, found, workers, progress)
+        left = simulate_through_events(
+            system, cases, options, times, names, found, workers, progress
+        )
     elif not reason:
-        left = in_lanes(
+        left = simulate_in_lanes(
             system,
             cases,
             options,
@@ -142,7 +144,7 @@ def simulate_many(
     done = cases.count - len(left)
     found.engine = f"{done} runs in lanes of {L.WIDTH}{way}" if done else ""
     if left:
-        one_by_one(system, cases, options, times, names, found, left, workers, progress)
+        simulate_singly(system, cases, options, times, names, found, left, workers, progress)
         why = reason or "their lanes failed"
         found.engine = ", ".join(
             part
@@ -164,7 +166,7 @@ def check_times(system: System, cases: Cases, options: Options, given: tuple[Any
     if not any(isinstance(value, str) for value in told.values()):
         return
     for numbers in cases.ends():
-        own = Options.of(retuned(system, numbers), *given)
+        own = Options.of(reparameterized_system(system, numbers), *given)
         for name in told:
             a, b = getattr(options, name), getattr(own, name)
             if abs(a - b) > SAME * max(abs(a), abs(b)):
@@ -174,15 +176,15 @@ def check_times(system: System, cases: Cases, options: Options, given: tuple[Any
                 )
 
 
-def happens(system: System) -> bool:
+def can_have_events(system: System) -> bool:
     """Return whether a run can have events or stage ends."""
     return len(system.stages) > 1 or int(system.compiled.counts["ng"]) > 0
 
 
-def why_not(system: System, cases: Cases, options: Options) -> str:
+def lanes_refusal(system: System, cases: Cases, options: Options) -> str:
     """Return why a mechanism cannot run in lanes; empty if it can."""
     fixed = options.integrator == "rk4"
-    structures = (system.compiled, *(later(system) if fixed else ()))
+    structures = (system.compiled, *(later_structures(system) if fixed else ()))
     fields = [model_fields(c.ints, c.floats) for c in structures]
     cornered = any(
         knot.motion > 0 if fixed else knot.motion != L.ANNOUNCED
@@ -193,7 +195,7 @@ def why_not(system: System, cases: Cases, options: Options) -> str:
         (any(c.loops for c in structures), "closed loops are solved one by one"),
         (any(c.contacts for c in structures), "contacts are solved one by one"),
         (
-            happens(system) and not fixed,
+            can_have_events(system) and not fixed,
             "events and stages come at other times in every run, which only lanes by rk4 go through",
         ),
         (cornered, "given motions with corners over time"),
@@ -211,7 +213,7 @@ def why_not(system: System, cases: Cases, options: Options) -> str:
     return next((reason for wrong, reason in parts if wrong), "")
 
 
-def through_events(
+def simulate_through_events(
     system: System,
     cases: Cases,
     options: Options,
@@ -224,7 +226,7 @@ def through_events(
     """Fill the table by lanes that stop at events, and return the runs to be made one by one."""
     unit = make_unit(system, options.integrator, options.method)
     columns = [column.name for column in unit.columns]
-    method = method_of(options, 1.0)
+    method = method_numbers(options, 1.0)
     chosen, stages = [columns.index(name) for name in names], len(CLASSICAL[0])
     tables = found.table, found.stages
     ended = in_lanes_through_events(
@@ -234,7 +236,7 @@ def through_events(
     return sorted(row for row, text in ended.items() if not text)
 
 
-def method_of(options: Options, interval: float) -> np.ndarray:
+def method_numbers(options: Options, interval: float) -> np.ndarray:
     """Return the numbers that describe the method to solvers/run/lane_steps.py."""
     tableau = TABLES.get(options.integrator)
     if options.integrator == "rk4":
@@ -262,7 +264,7 @@ def method_of(options: Options, interval: float) -> np.ndarray:
     return np.concatenate((head, c, b, e, a.ravel()))
 
 
-def in_lanes(
+def simulate_in_lanes(
     system: System,
     cases: Cases,
     options: Options,
@@ -277,7 +279,7 @@ def in_lanes(
     assert entry is not None
     failed: list[int] = []
     interval = float(times[1] - times[0]) if times.size > 1 else 1.0
-    method = method_of(options, interval)
+    method = method_numbers(options, interval)
     stages = int(-3 + np.sqrt(9 + 4 * (method.size - 7))) // 2
     instance = Instance(system.compiled.running)
     for group in cases.groups(instance):
@@ -337,7 +339,7 @@ def in_lanes(
     return sorted(failed)
 
 
-def one_by_one(
+def simulate_singly(
     system: System,
     cases: Cases,
     options: Options,
@@ -355,7 +357,7 @@ def one_by_one(
 
     def run(row: int) -> tuple[int, str]:
         unit = shared or make_unit(cases.system(row), options.integrator, options.method)
-        return row, single(unit, cases, row, options, times, found, chosen)
+        return row, simulate_one(unit, cases, row, options, times, found, chosen)
 
     with ThreadPoolExecutor(workers) as pool:
         for done, (row, text) in enumerate(pool.map(run, rows), 1):
@@ -365,7 +367,7 @@ def one_by_one(
                 progress(float(len(found) - len(rows) + done))
 
 
-def single(
+def simulate_one(
     unit: Unit,
     cases: Cases,
     row: int,
@@ -376,15 +378,15 @@ def single(
 ) -> str:
     """Make one run into its rows of the tables; return why it ended early, or an empty text."""
     run, out, stages = Run(unit), found.table[row], found.stages[row]
-    set_options(run, options, False)
+    write_integrator_options(run, options, False)
     try:
         starts = cases.starts_of(row) if cases.quick else {}
         for name, value in (cases.parameters_of(row) | starts).items():
             run.set_input(name, value)
-        check(run, run.begin(options.start_time, cases.inputs_of(row)))
+        raise_on_failure(run, run.begin(options.start_time, cases.inputs_of(row)))
         out[0], stages[0] = run.columns[chosen], int(run.head.stage)
         for k in range(1, times.size):
-            check(run, run.call("unit_advance", 0, float(times[k])))
+            raise_on_failure(run, run.call("unit_advance", 0, float(times[k])))
             out[k], stages[k] = run.columns[chosen], int(run.head.stage)
     except EvaluationError as error:
         return str(error)

@@ -18,7 +18,7 @@ from kinetree.models.forces.kinds import KINDS
 from kinetree.models.language.errors import suggestion
 from kinetree.models.language.parts.observer_parts import EstimatedNumber, Observer
 from kinetree.models.language.parts.value_parts import Input
-from kinetree.models.run.sampled_blocks import Block, needed, pairs_of, state_sizes
+from kinetree.models.run.sampled_blocks import Block, needed_outputs, shared_registers, state_sizes
 from kinetree.solvers.model_records import HEADER
 from kinetree.solvers.sampled import block_layout as B
 
@@ -32,17 +32,23 @@ def bias_of(name: str, k: int) -> str:
     return f"{name}.bias{k}"
 
 
-def biased(observer: Observer) -> list[int]:
+def biased_readings(observer: Observer) -> list[int]:
     """Return the numbers of the readings with an unknown offset."""
     return [k for k, reading in enumerate(observer.readings, 1) if reading.bias != 0.0]
 
 
-def estimated(name: str, observer: Observer) -> list[str]:
+def estimated_registers(name: str, observer: Observer) -> list[str]:
     """Return the names of the estimated registers of the inner model."""
-    return [*observer.parameters, *observer.unknowns, *(bias_of(name, k) for k in biased(observer))]
+    return [
+        *observer.parameters,
+        *observer.unknowns,
+        *(bias_of(name, k) for k in biased_readings(observer)),
+    ]
 
 
-def inner_of_observer(written: Description, name: str, observer: Observer) -> Description:
+def inner_description_of_observer(
+    written: Description, name: str, observer: Observer
+) -> Description:
     """Return the mechanism that an observer has as its model: commands of sampled controllers are inputs."""
     broken = [
         key for key, controller in written.controllers.items() if controller.period is not None
@@ -50,7 +56,7 @@ def inner_of_observer(written: Description, name: str, observer: Observer) -> De
     model = expanded(written, rest=True, broken=broken)
     texts = []
     for k, reading in enumerate(observer.readings, 1):
-        offset = f" + '{bias_of(name, k)}'" if k in biased(observer) else ""
+        offset = f" + '{bias_of(name, k)}'" if k in biased_readings(observer) else ""
         texts.append(brace(reading.value) + offset)
     texts += [brace(text) for text in values_given(observer).values()]
     own = {f"{name}.{OWN}{k}": Output.model_validate({"value": text}) for k, text in enumerate(texts, 1)}  # fmt: skip
@@ -58,8 +64,8 @@ def inner_of_observer(written: Description, name: str, observer: Observer) -> De
         f"unknown {key}": KINDS["coordinate"].table.model_validate({"coordinate": observer.unknowns[key].coordinate, "value": key})
         for key in unknown_forces(observer)
     }  # fmt: skip
-    inputs = {key: Input() for key in (*unknown_forces(observer), *(bias_of(name, k) for k in biased(observer)))}  # fmt: skip
-    kept = needed(model, texts)
+    inputs = {key: Input() for key in (*unknown_forces(observer), *(bias_of(name, k) for k in biased_readings(observer)))}  # fmt: skip
+    kept = needed_outputs(model, texts)
     outputs = {key: each for key, each in model.outputs.items() if key in kept}
     result = model.model_copy(
         update={
@@ -85,7 +91,7 @@ def observer_block(
     refuse_structure(name, model)
     entries = (*model.coordinates, *model.speeds, *model.states)
     known = values_of(written)
-    own = estimated(name, observer)
+    own = estimated_registers(name, observer)
     values = values_given(observer)
     n, w, readings = len(entries), len(own), len(observer.readings)
     registers = {column.name: column.register for column in model.outputs}
@@ -103,7 +109,7 @@ def observer_block(
             "n": n, "w": w, "N": n + w, "no": len(outputs), "inner": int(HEADER.of(model.ints).work_size),
             "scratch": max(2 * (n + len(outputs)), 2 * n * n),
         },
-        pairs_of(outside, model, {key: key for key in model.inputs if key not in own and key in outside}, own),
+        shared_registers(outside, model, {key: key for key in model.inputs if key not in own and key in outside}, own),
         [outside[f"{name}.reading{k}"] for k in range(1, 1 + readings)],
         gives,
     )  # fmt: skip
@@ -172,7 +178,7 @@ def filter_numbers(
         deviations.append(number(each.std, 0.0))
         densities.append(number(each.walk, 0.0))
         limits += [number(each.min, -NONE), number(each.max, NONE)]
-    for k in biased(observer):
+    for k in biased_readings(observer):
         reading = observer.readings[k - 1]
         starts.append(0.0)
         deviations.append(number(reading.bias, 0.0))

@@ -14,7 +14,7 @@ from kinetree.models.description.schema import Description
 from kinetree.models.engine.compiled import Compiled
 from kinetree.models.expressions.parse import ExpressionError, evaluate_constant
 from kinetree.models.language.parts.predictive_parts import PredictiveController
-from kinetree.models.run.sampled_blocks import Block, needed, pairs_of, state_sizes
+from kinetree.models.run.sampled_blocks import Block, needed_outputs, shared_registers, state_sizes
 from kinetree.solvers.model_records import HEADER
 from kinetree.solvers.sampled import block_layout as B
 
@@ -51,7 +51,7 @@ def inner_description(written: Description, name: str, c: PredictiveController) 
         for k, text in enumerate(texts, 1)
     }
     model = expanded(written, rest=True, broken=name)
-    kept = needed(model, texts)
+    kept = needed_outputs(model, texts)
     outputs = {key: each for key, each in model.outputs.items() if key in kept}
     result = model.model_copy(update={"outputs": outputs | own})
     result._made, result._written, result._rests = model._made, model._written, model._rests
@@ -92,7 +92,7 @@ def predictive_block(
         },
         {"commands": [model.registers[each] for each in commands], "outputs": own[:outputs], "settings": own[outputs:]},
         np.array([*state_sizes(model), *command_sizes(written, c), *terminal]),
-        B.PREDICTIVE_PARTS, sizes, pairs_of(outside, model, {key: f"{name}.model.{key}" for key in c.parameters}, commands),
+        B.PREDICTIVE_PARTS, sizes, shared_registers(outside, model, {key: f"{name}.model.{key}" for key in c.parameters}, commands),
         state_registers(name, c, written, entries, outside) + [outer.registers[f"{each}.plan"] for each in commands],
         [y[f"{each}.plan"] for each in commands] + [y[f"{name}.work"]],
     )  # fmt: skip
@@ -103,12 +103,12 @@ def command_sizes(description: Description, c: PredictiveController) -> list[flo
     values = values_of(description)
     found = []
     for each in c.commands.values():
-        bounds = [abs(number(bound, values)) for bound in (each.low, each.high)]
+        bounds = [abs(constant_value(bound, values)) for bound in (each.low, each.high)]
         found.append(max([size for size in bounds if 0.0 < size < NONE] or [1.0]))
     return found
 
 
-def number(text: float | str | None, values: dict[str, float]) -> float:
+def constant_value(text: float | str | None, values: dict[str, float]) -> float:
     """Return the number of a constant expression, 0 where it has none."""
     try:
         return 0.0 if text is None else float(evaluate_constant(text, dict(values)))

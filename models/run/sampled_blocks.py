@@ -51,7 +51,7 @@ class Block:
         return found, at
 
 
-def needed(description: Description, texts: Sequence[str]) -> set[str]:
+def needed_outputs(description: Description, texts: Sequence[str]) -> set[str]:
     """Return the outputs that laws of a description or some texts read."""
     laws = [str(text) for path, text in expressions(description) if path[0] != "outputs"]
     waiting, found = [*laws, *texts], set()
@@ -77,7 +77,7 @@ def state_sizes(model: Compiled) -> list[float]:
     ]
 
 
-def pairs_of(
+def shared_registers(
     outside: Mapping[str, int], model: Compiled, given: Mapping[str, str], own: Collection[str] = ()
 ) -> list[int]:
     """Return registers outside and inside of what a model takes over: parameters, inputs, what a stage has locked, and what is `given`.

@@ -17,12 +17,12 @@ from kinetree.models.engine.status import EvaluationError
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.result.events import Events
 from kinetree.models.result.result import Event, Result
-from kinetree.models.run.failure import failure
-from kinetree.models.run.feedback import Feedback, Law, divided
-from kinetree.models.run.inputs import Sampled, steps, valued
-from kinetree.models.run.interrupt import interruptible
-from kinetree.models.run.replay import Replay
-from kinetree.models.run.unit import Run, Unit, make_unit
+from kinetree.models.run.derived_columns import DerivedColumns
+from kinetree.models.run.failure_messages import failure_message
+from kinetree.models.run.feedback_functions import Feedback, Law, split_inputs
+from kinetree.models.run.input_functions import Sampled, input_pieces, polynomial_value
+from kinetree.models.run.keyboard_interrupt import interruptible
+from kinetree.models.run.simulation_unit import Run, Unit, make_unit
 from kinetree.models.system.forms import HAMILTON, ITERATED
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
@@ -163,7 +163,7 @@ def check_itr_tolerance(value: float, form: str, called: bool) -> None:
         )
 
 
-def hold_itr_tolerance(run: Run, value: float) -> None:
+def write_itr_tolerance(run: Run, value: float) -> None:
     """Write the residual at which ITR stops, which a change of stage clears until the next row."""
     HEAD.of(run.work, int(run.unit.header.at_workspace)).itr_tolerance = value
 
@@ -188,22 +188,22 @@ def simulate(
     if unknown:
         known = ", ".join(unit.compiled[0].inputs) or "none"
         raise KeyError(f"'{sorted(unknown)[0]}' is not an input; inputs: {known}")
-    inputs, feedback = divided(inputs, unit)
+    inputs, feedback = split_inputs(inputs, unit)
     moving = {
         name: Sampled(name, value, options.relative)  # pyright: ignore[reportArgumentType]
         for name, value in inputs.items()
         if callable(value)
     }
-    set_options(run, options, bool(moving) or feedback is not None)
+    write_integrator_options(run, options, bool(moving) or feedback is not None)
     times = options.times()
-    result = blank(unit, options, times, stream)
+    result = empty_result(unit, options, times, stream)
     result.inputs, result.feedback = dict(inputs), feedback is not None
     given = {
         name: moving[name].at(options.start_time) if name in moving else float(value)
         for name, value in inputs.items()
     }  # type: ignore[arg-type]
-    check(run, run.begin(options.start_time, given))
-    close_loop(run, feedback, options.start_time)
+    raise_on_failure(run, run.begin(options.start_time, given))
+    apply_feedback(run, feedback, options.start_time)
     result.record(run, 0)
     began = time.perf_counter()
     failed: EvaluationError | None = None
@@ -211,9 +211,9 @@ def simulate(
         with interruptible(run.work):
             for k in range(1, times.size):
                 if options.itr_tolerance:
-                    hold_itr_tolerance(run, options.itr_tolerance)
-                go_to(run, result, moving, float(times[k - 1]), float(times[k]))
-                close_loop(run, feedback, float(times[k]))
+                    write_itr_tolerance(run, options.itr_tolerance)
+                advance_to_row(run, result, moving, float(times[k - 1]), float(times[k]))
+                apply_feedback(run, feedback, float(times[k]))
                 result.record(run, k)
                 collect_events(run, result.events)
                 if choice is not None:
@@ -232,30 +232,32 @@ def simulate(
     return result
 
 
-def close_loop(run: Run, feedback: Feedback | None, t: float) -> None:
+def apply_feedback(run: Run, feedback: Feedback | None, t: float) -> None:
     """Give the inputs that follow from what is measured, which the row then shows."""
     if feedback is not None and feedback.give(run, t):
-        check(run, run.call("unit_refresh", 0, t))
+        raise_on_failure(run, run.call("unit_refresh", 0, t))
 
 
-def blank(
+def empty_result(
     unit: Unit, options: Options | None, times: np.ndarray, path: Path | None = None
 ) -> Result:
     """Return a result without numbers, optionally backed by a file."""
-    result = Result(unit, times, np.empty((0, 0)), options, Replay(unit))
+    result = Result(unit, times, np.empty((0, 0)), options, DerivedColumns(unit))
     result.begin_table(times.size, path)
     return result
 
 
-def go_to(run: Run, result: Result, moving: dict[str, Sampled], begin: float, end: float) -> None:
+def advance_to_row(
+    run: Run, result: Result, moving: dict[str, Sampled], begin: float, end: float
+) -> None:
     """Advance over one output interval, inputs that are functions piece by piece."""
     if not moving:
         return advance(run, result, 0, end)
     option, origin, reached = 0, begin, dict.fromkeys(moving, np.nan)
-    for until, polynomials in steps(moving, begin, end):
+    for until, polynomials in input_pieces(moving, begin, end):
         for name, coefficients in polynomials.items():
-            give(run, name, coefficients)
-            reached[name] = valued(coefficients, until - origin)
+            write_input_polynomial(run, name, coefficients)
+            reached[name] = polynomial_value(coefficients, until - origin)
         advance(run, result, option, until)
         option, origin = U.CONTINUED, until
     # the row shows what follows a jump at its instant; without one the forces of couplings keep the rates of the inputs they follow
@@ -264,7 +266,7 @@ def go_to(run: Run, result: Result, moving: dict[str, Sampled], begin: float, en
     ):
         for name, value in moving.items():
             run.set_input(name, value.at(end))
-        check(run, run.call("unit_refresh", 0, end))
+        raise_on_failure(run, run.call("unit_refresh", 0, end))
 
 
 def advance(run: Run, result: Result, option: int, until: float) -> None:
@@ -275,10 +277,10 @@ def advance(run: Run, result: Result, option: int, until: float) -> None:
         collect_events(run, result.events)
     if status == Status.CANCELLED:
         raise KeyboardInterrupt
-    check(run, status)
+    raise_on_failure(run, status)
 
 
-def give(run: Run, name: str, coefficients: np.ndarray) -> None:
+def write_input_polynomial(run: Run, name: str, coefficients: np.ndarray) -> None:
     """Set an input to a polynomial of time for the next advance."""
     k, header = run.unit.compiled[0].inputs.index(name), run.unit.header
     run.set_input(name, float(coefficients[0]))
@@ -288,7 +290,7 @@ def give(run: Run, name: str, coefficients: np.ndarray) -> None:
     run.head.curved = 1.0
 
 
-def set_options(run: Run, options: Options, moving: bool) -> None:
+def write_integrator_options(run: Run, options: Options, moving: bool) -> None:
     """Write the options of the integrator."""
     w = run.head
     w.relative, w.absolute = options.relative, options.absolute
@@ -298,10 +300,10 @@ def set_options(run: Run, options: Options, moving: bool) -> None:
     w.soft = 0.0 if moving or held or options.integrator in FIXED else 1.0
 
 
-def check(run: Run, status: int) -> None:
+def raise_on_failure(run: Run, status: int) -> None:
     """Raise for anything but success, with the time at which it happened."""
     if status not in (Status.OK, Status.EVENT):
-        text = failure(run, Status(status))
+        text = failure_message(run, Status(status))
         raise EvaluationError(f"at t = {run.head.time:.9g}: {text}", Status(status))
 
 

@@ -19,8 +19,13 @@ from kinetree.models.compilation.element_states import held_inputs
 from kinetree.models.engine.entry_points import quick
 from kinetree.models.language.errors import suggestion
 from kinetree.models.result.result import Event, Result
-from kinetree.models.run.simulation import Options, check, collect_events, set_options
-from kinetree.models.run.unit import Run, Unit, make_unit
+from kinetree.models.run.simulation import (
+    Options,
+    collect_events,
+    raise_on_failure,
+    write_integrator_options,
+)
+from kinetree.models.run.simulation_unit import Run, Unit, make_unit
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
 
@@ -168,15 +173,15 @@ class Stepper:
             status = self._call(until)
         if status:
             self._origin, self._count = self.time, 0
-            check(run, status)
+            raise_on_failure(run, status)
 
     def reset(
         self, start: Mapping[str, float] | None = None, inputs: Mapping[str, float] | None = None
     ) -> None:
         """Reset to the start, with other start values and inputs if given; parameters are reset."""
         run = self._run
-        check(run, run.call("unit_reset"))
-        set_options(run, self.options, True)
+        raise_on_failure(run, run.call("unit_reset"))
+        write_integrator_options(run, self.options, True)
         for name, value in (start or {}).items():
             self._cells[start_place(self._starts, name)] = finite(name, value)
         given = {**self._inputs, **(inputs or {})}
@@ -186,7 +191,7 @@ class Stepper:
         self._origin, self._count = self.options.start_time, 0
         self.events_so_far.clear()
         self._stale = False
-        check(run, run.begin(self._origin, given))
+        raise_on_failure(run, run.begin(self._origin, given))
 
     # -- reading and writing --------------------------------------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> float:
@@ -217,13 +222,13 @@ class Stepper:
                 self._written[name] if name not in self.inputs else None
                 raise KeyError(f"'{name}' is an input: stepper['{name}'] = ... sets it")
             self._cells[self._written.tunable[name]] = finite(name, value)
-        check(self._run, self._run.call("unit_prepare", 0, self.time))
+        raise_on_failure(self._run, self._run.call("unit_prepare", 0, self.time))
         self._stale = False
 
     def _refresh(self) -> None:
         """Recompute the outputs for inputs set since the last step."""
         self._stale = False
-        check(self._run, self._run.call("unit_refresh", 0, self.time))
+        raise_on_failure(self._run, self._run.call("unit_refresh", 0, self.time))
 
     @property
     def time(self) -> float:

@@ -8,19 +8,19 @@ from kinetree.models.compilation.stage_structures import compile_stage, structur
 from kinetree.models.description.schema import Description
 from kinetree.models.engine.compiled import Compiled
 from kinetree.models.language.parts.predictive_parts import PredictiveController
-from kinetree.models.run.observer_block import inner_of_observer, observer_block
+from kinetree.models.run.observer_block import inner_description_of_observer, observer_block
 from kinetree.models.run.predictive_block import inner_description, predictive_block
 from kinetree.models.run.sampled_blocks import Block
 
 
-def blocks_of(description: Description, compiled: Sequence[Compiled]) -> list[Block]:
+def sampled_blocks_of(description: Description, compiled: Sequence[Compiled]) -> list[Block]:
     """Return the blocks of all observers and predictive controllers that sample; `compiled` are the structures of the stages."""
     written, events = description.written, list(description.events)
     found = []
     for name, observer in written.observers.items():
         if f"{name}.update" in events:
             model = compile_stage(
-                structures(inner_of_observer(written, name, observer))[0], later=False
+                structures(inner_description_of_observer(written, name, observer))[0], later=False
             ).running
             number = events.index(f"{name}.update")
             found.append(observer_block(name, observer, written, number, compiled[0], model))

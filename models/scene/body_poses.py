@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.run.replay import Replay
-from kinetree.models.run.unit import make_unit
+from kinetree.models.run.derived_columns import DerivedColumns
+from kinetree.models.run.simulation_unit import make_unit
 from kinetree.models.scene.shapes import quaternion
 from kinetree.models.system.joint_reactions import joint_reactions
 from kinetree.solvers import layout as L
@@ -74,13 +74,13 @@ def of_columns(
     full = {name: np.full(time.size, value) for name, value in starts.items()} | {
         name: np.asarray(v, dtype=float) for name, v in columns.items()
     }
-    replay = Replay(unit)
+    replay = DerivedColumns(unit)
     replay.assume(full, time.size)
     return visited(replay, time, full, limit)
 
 
 def visited(
-    replay: Replay, time: np.ndarray, columns: Mapping[str, np.ndarray], limit: int
+    replay: DerivedColumns, time: np.ndarray, columns: Mapping[str, np.ndarray], limit: int
 ) -> Motion:
     """Evaluate the chosen rows and read poses, forces and reactions."""
     rows = spread(time.size, limit)

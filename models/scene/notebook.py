@@ -125,7 +125,7 @@ def drawn(result: Result) -> str:
 
 def rest_html(rest: Equilibrium) -> str:
     """Return coordinates, states, outputs, forces and small motions, each in a unit that fits."""
-    from kinetree.models.analysis.rest_rows import rest_rows, shape_of
+    from kinetree.models.analysis.equilibrium_table import rest_rows, shape_of
 
     shown = ""
     for heading, rows in rest_rows(rest).items():

@@ -13,7 +13,7 @@ from kinetree.solvers.model_records import HEADER
 
 if TYPE_CHECKING:
     from kinetree.models.engine.compiled import Compiled
-    from kinetree.models.run.unit import Run, Unit
+    from kinetree.models.run.simulation_unit import Run, Unit
     from kinetree.models.specialised.specialised_rates import Motion
 
 TIME, ENERGY = 1, 4  # phases of the expressions: those between are evaluated every time

@@ -25,7 +25,7 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.model_records import HEADER
 
 if TYPE_CHECKING:
-    from kinetree.models.run.unit import Unit
+    from kinetree.models.run.simulation_unit import Unit
 
 LARGEST = 100_000  # operations up to which straight-line code is made: above, it leaves the caches, where the generic engine is faster
 FOLDED = 3  # how many operations of the formulas become one: beyond LARGEST of these nothing is traced to see

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.models.analysis.many import rows_of
+from kinetree.models.analysis.batch_evaluation import rows_of
 from kinetree.models.engine.instance import Numbers, shaped
 from kinetree.models.run.simulation import Options, simulate
 from kinetree.models.specialised.llvm_compiler import Machine, compiled
@@ -29,7 +29,7 @@ from kinetree.models.system.forms import HAMILTON, LAGRANGE, known
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
     from kinetree.models.run.simulation import Inputs
-    from kinetree.models.run.unit import Unit
+    from kinetree.models.run.simulation_unit import Unit
     from kinetree.models.system.system import System
     from kinetree.models.trace.trace import Trace
 

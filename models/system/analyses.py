@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.equilibrium import Equilibrium
     from kinetree.models.analysis.linearization import Linear
     from kinetree.models.run.ensemble import Ensemble
+    from kinetree.models.run.parallel_steppers import Steppers
     from kinetree.models.run.stepper import Stepper
-    from kinetree.models.run.steppers import Steppers
     from kinetree.models.system.system import System
     from kinetree.solvers.chain.constant_step_unit import Unit
 
@@ -69,7 +69,7 @@ class Analyses:
         """Return many motions side by side, in arrays; `how`: inputs, integrator, method,
         tolerance, start_time as for `stepper`.
         """
-        from kinetree.models.run.steppers import Steppers
+        from kinetree.models.run.parallel_steppers import Steppers
 
         return Steppers(self._whole, count, step, threads, **how)
 
@@ -87,7 +87,7 @@ class Analyses:
 
         `how`: ended (of the stepper), start (values, or a function of a random generator), and what `stepper` takes. Needs the extra `learning`.
         """
-        from kinetree.models.run.environment import environment
+        from kinetree.models.run.gymnasium_environment import environment
 
         return environment(self._whole, observations, actions, reward, step, stop_time, **how)
 
@@ -118,7 +118,7 @@ class Analyses:
     @property
     def preparations(self) -> dict[str, Equilibrium]:
         """Return every equilibrium of `run.prepare` by the name of its step, each found from the last."""
-        from kinetree.models.analysis.preparation import Preparations
+        from kinetree.models.analysis.preparation_stages import Preparations
 
         preparation = Preparations(self._whole)
         preparation.starts()
@@ -132,7 +132,7 @@ class Analyses:
         """Return successive equilibria: of every stage, or after steps that set parameters, inputs
         or `stage`.
         """
-        from kinetree.models.analysis.preparation import equilibria
+        from kinetree.models.analysis.preparation_stages import equilibria
         from kinetree.models.system.controller_variants import resting
 
         refuse_contacts(self._whole, "states of rest")
@@ -151,7 +151,7 @@ class Analyses:
 
         A, B, C, D, modes, mass, damping and stiffness; the controllers take part.
         """
-        from kinetree.models.analysis.moment import linear_at_state
+        from kinetree.models.analysis.operating_point import linear_at_state
 
         refuse_contacts(self._whole, "small motions")
         system = self._whole

@@ -26,7 +26,7 @@ def system_of(description: Description) -> System:
     if begun_before:
         return system
     if description.run.prepare:
-        from kinetree.models.analysis.preparation import rest_starts
+        from kinetree.models.analysis.preparation_stages import rest_starts
 
         starts = rest_starts(system)
     else:
@@ -90,10 +90,10 @@ def unprepared(description: Description, starts: Mapping[str, float] | None = No
     stages = structures(description)[number:]
     compiled = compile_stage(stages[0], later=number > 0, starts=starts)
     if beginning and number:
-        from kinetree.models.run.retuned import rewritten
+        from kinetree.models.run.reparameterize import rewrite_registers
 
         held = {f"locked({name})": value for name, value in beginning.values.items()}
-        compiled = rewritten(compiled, held)
+        compiled = rewrite_registers(compiled, held)
     return System(stages[0].description if number else description, compiled, stages)
 
 

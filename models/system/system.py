@@ -33,9 +33,9 @@ from kinetree.models.system.loop_queries import Closure
 from kinetree.models.system.tracing import Traced
 
 if TYPE_CHECKING:
-    from kinetree.models.analysis.derivatives import Derivatives
-    from kinetree.models.analysis.points import Point
-    from kinetree.models.analysis.preparation import Preparations
+    from kinetree.models.analysis.acceleration_derivatives import Derivatives
+    from kinetree.models.analysis.point_motion import PointMotion
+    from kinetree.models.analysis.preparation_stages import Preparations
     from kinetree.models.result.result import Result
     from kinetree.models.run.simulation import Choose, Inputs
 
@@ -79,7 +79,7 @@ class System(Analyses, Choice, Closure, Traced):
     def preparation(self) -> Preparations:
         """Return the steps of `run.prepare`, compiled on first use."""
         if self._preparations is None:
-            from kinetree.models.analysis.preparation import Preparations
+            from kinetree.models.analysis.preparation_stages import Preparations
 
             self._preparations = Preparations(self)
         return self._preparations
@@ -171,7 +171,7 @@ class System(Analyses, Choice, Closure, Traced):
 
         With names of `outputs`: u̇ and a dictionary of them. `threads` (default: as many as pay) share the states.
         """
-        from kinetree.models.analysis.many import accelerations_many
+        from kinetree.models.analysis.batch_evaluation import accelerations_many
 
         refuse_contacts(self, "accelerations of many states")
         return accelerations_many(self, t, q, u, inputs, tau, loads, states, outputs, threads)
@@ -194,7 +194,7 @@ class System(Analyses, Choice, Closure, Traced):
         loads=None,
     ) -> Derivatives:
         """Return ∂u̇ by q, u, forces along u, first-order states and inputs."""
-        from kinetree.models.analysis.derivatives import derivatives
+        from kinetree.models.analysis.acceleration_derivatives import derivatives
 
         refuse_contacts(self, "derivatives")
         return derivatives(self, t, q, u, inputs, tau, loads)
@@ -207,14 +207,14 @@ class System(Analyses, Choice, Closure, Traced):
         body: str,
         at: Sequence[float] = (0.0, 0.0, 0.0),
         inputs: Mapping[str, float] | None = None,
-    ) -> Point:
+    ) -> PointMotion:
         """Return position, velocity, acceleration and Jacobian of a point of a body, given in body
         axes.
         """
-        from kinetree.models.analysis.points import point
+        from kinetree.models.analysis.point_motion import point_motion
 
         self._solve("outputs", t, q, u, inputs, "DEC", None)
-        found = point(self, self._fast, body, at)
+        found = point_motion(self, self._fast, body, at)
         for name, values in found._asdict().items():
             self._fast.finite(t, f"{name.replace('_', ' ')} of a point", values, (body,))
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.run.unit import later
+from kinetree.models.run.simulation_unit import later_structures
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System
@@ -30,4 +30,4 @@ def of_one_stage(system: System, stage: int | str) -> tuple[System, str]:
         )
     if number == 0:
         return system, name
-    return System(structure.description, later(system)[number - 1], (structure,)), name
+    return System(structure.description, later_structures(system)[number - 1], (structure,)), name

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from kinetree.models.analysis.form_choice import processor
+from kinetree.models.analysis.form_choice import processor_name
 from kinetree.models.engine.entry_points import kind
 from kinetree.models.system.forms import HAMILTON, LAGRANGE
 from kinetree.scripts.bench import dynamics_kinetree as own
@@ -147,7 +147,7 @@ def versions() -> dict[str, str]:
 def machine() -> dict[str, object]:
     """Return processor, cores, the load that others put on it, and how kernels are run."""
     return {
-        "processor": processor(),
+        "processor": processor_name(),
         "cores": os.cpu_count(),
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "engine": kind(),

@@ -21,8 +21,8 @@ import numpy as np
 import typer
 
 from kinetree.models import load
-from kinetree.models.run.simulation import Options, set_options
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation import Options, write_integrator_options
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.models.system.system import System
 from kinetree.scripts.bench import fmu_step_instructions
 from kinetree.scripts.bench.bytecode_counts import bytecodes
@@ -82,7 +82,7 @@ def steps(name: str, model: str, integrator: str, step: float, **settings: float
     system = load(model, **settings).compile()
     run = Run(make_unit(system, integrator))
     stop = STEPS * step
-    set_options(
+    write_integrator_options(
         run, Options.of(system, stop, None, step, integrator, "auto", None, step, None, None), False
     )
     run.call("unit_start", 0, 0.0)

@@ -18,8 +18,8 @@ import numpy as np
 import typer
 
 from kinetree.models.engine.entry_points import bind
-from kinetree.models.run.simulation import Options, set_options
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation import Options, write_integrator_options
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.models.specialised.llvm_compiler import Machine
 from kinetree.models.specialised.specialised_rates import Motion, attach, machine_of, motions
 from kinetree.models.system.system import System
@@ -94,7 +94,7 @@ def own_once(
     if straight:
         attach(unit, *straight_line(system))
     run = Run(unit)
-    set_options(
+    write_integrator_options(
         run,
         Options.of(
             system, case.stop, 0.0, case.stop / INSTANTS, integrator, "auto", tolerance, None, None

@@ -15,8 +15,8 @@ import numpy as np
 import typer
 
 from kinetree.models import load
-from kinetree.models.run.simulation import Options, set_options
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation import Options, write_integrator_options
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.models.specialised.specialised_system import Specialised
 from kinetree.scripts.bench import loops_peers as peers
 from kinetree.scripts.bench import loops_plane, loops_spatial
@@ -147,7 +147,7 @@ def projection(model: str, step: float, **settings: int) -> dict:
     """Return the share of projection in a step of rk4."""
     system, count = load(model, **settings).compile(), 500
     run, best, price = Run(make_unit(system, "rk4")), float("inf"), float("inf")
-    set_options(
+    write_integrator_options(
         run,
         Options.of(system, count * step, 0.0, count * step, "rk4", "auto", None, step, None),
         False,

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from kinetree.models.analysis.decay import DecayMode
+from kinetree.models.analysis.free_decay import DecayMode
 from kinetree.models.result.stage_summary import summarise
 from kinetree.scripts.bench import dynamics_kinetree, dynamics_trees
 from kinetree.scripts.bench.published_counts import (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from kinetree.models.analysis.slopes import slope_call
+from kinetree.models.analysis.exact_derivatives import slope_call
 from kinetree.scripts.bench.dynamics_peers import pinocchio_model
 from kinetree.scripts.bench.dynamics_trees import chain, star, state, system
 from kinetree.scripts.bench.robots import FILES, folder, machine, ours, repeated, states, timed

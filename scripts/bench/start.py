@@ -79,7 +79,7 @@ def commands(repeats: int) -> list[dict[str, Any]]:
 def stages(modules: int) -> dict[str, Any]:
     """Return the processor seconds of the carrier from which one module after another leaves."""
     from kinetree.models import load
-    from kinetree.models.run.unit import later
+    from kinetree.models.run.simulation_unit import later_structures
 
     clock = [time.process_time()]
 
@@ -91,7 +91,7 @@ def stages(modules: int) -> dict[str, Any]:
     found: dict[str, Any] = {"modules": modules, "read seconds": lap()}
     system = mechanism.compile()
     found["compile seconds"] = lap()
-    found["structures"] = 1 + len(later(system))
+    found["structures"] = 1 + len(later_structures(system))
     found["structures seconds"] = lap()
     result = system.simulate()
     found |= {

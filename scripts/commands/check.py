@@ -64,7 +64,7 @@ def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
     """Return counts and warnings of a valid description, and what FMUs fix when they are packed."""
     from kinetree.models import load
     from kinetree.models.checks.structural_parameters import kept_by_fmus
-    from kinetree.models.run.foreseen import foreseen
+    from kinetree.models.run.prerun_checks import prerun_warnings
 
     mechanism = load(file, **settings)
     told: dict[str, Any] = {
@@ -83,7 +83,7 @@ def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
     system = mechanism.compile()
     told["warnings"] += [
         *map(str, system.warnings),
-        *foreseen(system),
+        *prerun_warnings(system),
     ]  # mistakes of later stages show here, not in the middle of a run
     controllers = {name: each.kind for name, each in mechanism.description.controllers.items()}
     return (

@@ -13,9 +13,9 @@ from kinetree.scripts.terminal.json_output import Json, keep_json, show_json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kinetree.models.analysis.decay import Decay
-    from kinetree.models.analysis.identified import Identification
-    from kinetree.models.analysis.mode_matching import Matched
+    from kinetree.models.analysis.free_decay import Decay
+    from kinetree.models.analysis.identification_result import Identification
+    from kinetree.models.analysis.mode_matching import MatchedModes
     from kinetree.models.system.mechanism import Mechanism
     from kinetree.scripts.terminal.measured_files import Record
 
@@ -213,7 +213,7 @@ def bounds_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
 
 def decay_of(data: "Record", columns: list[str], order: int | None) -> "Decay":
     """Return the modes of the chosen columns, of all by default."""
-    from kinetree.models.analysis.decay import free_decay
+    from kinetree.models.analysis.free_decay import free_decay
 
     return free_decay(data.time, channels_of(data, columns), order)
 
@@ -247,9 +247,9 @@ def signals(columns: dict[str, Any]) -> list[str]:
 
 def draw_diagram(data: "Record", columns: list[str], path: Path) -> None:
     """Draw a stabilisation diagram and return its stable modes."""
-    from kinetree.models.analysis.stabilisation_diagram import diagram
+    from kinetree.models.analysis.stabilisation_diagram import stabilisation_diagram
 
-    found = diagram(data.time, channels_of(data, columns))
+    found = stabilisation_diagram(data.time, channels_of(data, columns))
     found.plot(path)
     for frequency, damping, count in found.lines():
         typer.echo(
@@ -357,7 +357,7 @@ def tell_decay(
     quiet: bool,
     json: bool,
     mechanism: "Mechanism | None" = None,
-    values: "Matched | None" = None,
+    values: "MatchedModes | None" = None,
 ) -> None:
     """Print the table of modes and the matched parameters."""
     from dataclasses import asdict

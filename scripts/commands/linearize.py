@@ -215,7 +215,7 @@ def units_of_motion(system: System) -> dict[str, str]:
 
 def place(system: System, at: str, given: dict[str, float] | None, outputs: list[str]) -> Linear:
     """Return the linear system at the operating point of `--at`."""
-    from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
+    from kinetree.models.analysis.operating_point import linear_at_rest, linear_at_time
     from kinetree.models.engine.status import EvaluationError
 
     if at == "rest":
@@ -239,11 +239,11 @@ def facts_of(
     linear: Linear, ins: list[str], outputs: list[str], with_margins: bool, delay: float
 ) -> dict[str, Any]:
     """Return modes, zeros, sentences, margins."""
-    from kinetree.models.analysis.frequency import margins
-    from kinetree.models.analysis.modal import modal, said, zeros
+    from kinetree.models.analysis.frequency_response import margins
+    from kinetree.models.analysis.modal import mode_facts, transmission_zeros, unreachable_modes
 
     part = linear.part(ins, outputs)
-    modes = modal(linear)
+    modes = mode_facts(linear)
     loops = {(a, b): linear.part([a], [b]) for a in ins for b in outputs} if with_margins else {}
     found = {
         pair: margins(
@@ -251,10 +251,10 @@ def facts_of(
         )
         for pair, loop in loops.items()
     }
-    square = zeros(part.A, part.B, part.C, part.D)
+    square = transmission_zeros(part.A, part.B, part.C, part.D)
     sentences = [
         *linear.about,
-        *said(
+        *unreachable_modes(
             modes, tuple(ins), tuple(outputs), drifts=len(linear.speeds) == len(linear.coordinates)
         ),
     ]
@@ -305,7 +305,7 @@ def told(
 
 def part_of(text: str) -> tuple[str, float]:
     """Return PART=WIDTH of a limit cycle."""
-    from kinetree.models.analysis.describing import PARTS
+    from kinetree.models.analysis.describing_functions import PARTS
 
     name, _, width = text.partition("=")
     try:
@@ -323,7 +323,7 @@ def cycles_of(
     linear: Linear, facts: dict[str, Any], part: str, width: float, delay: float
 ) -> list[tuple[str, list[Any]]]:
     """Return the limit cycles of every loop."""
-    from kinetree.models.analysis.describing import limit_cycles
+    from kinetree.models.analysis.describing_functions import limit_cycles
 
     pairs = [
         (f"loop {a} = -{b}, {part}", linear.part([a], [b]), delay)

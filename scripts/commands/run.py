@@ -397,11 +397,11 @@ def check_columns(
     import numpy as np
 
     from kinetree.models.result.stage_tables import not_there
-    from kinetree.models.run.simulation import blank
-    from kinetree.models.run.unit import make_unit
+    from kinetree.models.run.simulation import empty_result
+    from kinetree.models.run.simulation_unit import make_unit
     from kinetree.scripts.reports.stage_report import check_tables
 
-    empty = blank(make_unit(system), None, np.zeros(0))
+    empty = empty_result(make_unit(system), None, np.zeros(0))
     check_tables(empty, asked, system.own_coordinates)
     try:
         empty.select(wanted)

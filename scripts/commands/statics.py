@@ -103,7 +103,7 @@ def write_rows(path: Path, rests: dict[str, "Equilibrium"]) -> None:
     """Write a row per number: state, kind, name, value, unit."""
     import csv
 
-    from kinetree.models.analysis.rest_rows import plain_rows
+    from kinetree.models.analysis.equilibrium_table import plain_rows
 
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -115,7 +115,7 @@ def show_preparations(console: "Console", rests: dict[str, "Equilibrium"]) -> No
     """Print the equilibria of the steps that prepare a run, one column each."""
     from rich.console import Console
 
-    from kinetree.models.analysis.rest_rows import compared_rows, shape_of
+    from kinetree.models.analysis.equilibrium_table import compared_rows, shape_of
     from kinetree.scripts.commands.info import grid
 
     console.print("[bold]Equilibria of the preparation[/bold], each found from the one before")
@@ -142,7 +142,7 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
     """Print an equilibrium: stability, coordinates, loads, modes, neutral directions and reactions."""
     from rich.markup import escape
 
-    from kinetree.models.analysis.rest_rows import neutral_combination, rest_rows, shape_of
+    from kinetree.models.analysis.equilibrium_table import neutral_combination, rest_rows, shape_of
     from kinetree.models.result.number_format import written
     from kinetree.scripts.commands.info import grid
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from kinetree.models import load
 from kinetree.models.result.result import Result
-from kinetree.models.run.interrupt import uncut
+from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
 from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import points
@@ -58,7 +58,7 @@ def reference(
         0.01, stop_time / 20.0
     )  # a system at rest would let the integrator step past the command
     whole = load(with_drive(raw, actuator, drive, controller))
-    return uncut(
+    return raise_if_interrupted(
         whole.compile().simulate(
             stop_time=stop_time, output_step=output_step, tolerance=1e-9, largest_step=longest
         )

@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.fmu.variables import Access, Table, variable_table
 from kinetree.models.engine.entry_points import bind
 from kinetree.models.engine.status import EvaluationError
-from kinetree.models.run.failure import failure
+from kinetree.models.run.failure_messages import failure_message
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
 
@@ -63,7 +63,7 @@ class InProcess:
         """Return a status as an error message of a run."""
         if not getattr(self.unit, "compiled", None):
             return f"{status.name.lower().replace('_', ' ')}, item {int(self.head.item)}"
-        return failure(self, status)
+        return failure_message(self, status)
 
     def start(
         self, values: Mapping[str, float] | None = None, start_time: float = 0.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.analysis.frequency import StateSpace
+from kinetree.models.analysis.frequency_response import StateSpace
 
 LEAST_FILTER = 1e-6  # s, where a derivative has none
 

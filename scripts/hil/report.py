@@ -157,8 +157,8 @@ def margin_rows(record: Record) -> list[tuple[Any, ...]]:
     if s.mechanism is None or len(s.loops) != 1 or s.drives:
         return []
     from kinetree.models import load
-    from kinetree.models.analysis.frequency import margins
-    from kinetree.models.analysis.moment import linear_at_rest
+    from kinetree.models.analysis.frequency_response import margins
+    from kinetree.models.analysis.operating_point import linear_at_rest
     from kinetree.models.engine.status import EvaluationError
     from kinetree.scripts.hil.design import loop_of
 

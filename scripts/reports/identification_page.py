@@ -12,9 +12,9 @@ from kinetree.scripts.reports.html import heading, paragraph, picture, table, wr
 if TYPE_CHECKING:
     import numpy as np
 
-    from kinetree.models.analysis.decay import Decay
-    from kinetree.models.analysis.identified import Estimate, Identification, Suspect
-    from kinetree.models.analysis.mode_matching import Matched
+    from kinetree.models.analysis.free_decay import Decay
+    from kinetree.models.analysis.identification_result import Estimate, Identification, Suspect
+    from kinetree.models.analysis.mode_matching import MatchedModes
 
 SURE = 1.96  # standard deviations of a 95 % interval
 
@@ -78,11 +78,11 @@ def write_page(
     path: Path,
     title: str,
     found: Identification | Decay,
-    matched: Matched | None = None,
+    matched: MatchedModes | None = None,
 ) -> Path:
     """Write the page of a fit of motions, or of a decay and the parameters matched to it."""
     from kinetree.models.analysis.amplitude_spectrum import draw_spectra
-    from kinetree.models.analysis.decay import Decay
+    from kinetree.models.analysis.free_decay import Decay
 
     decay = found if isinstance(found, Decay) else None
     fit = None if isinstance(found, Decay) else found

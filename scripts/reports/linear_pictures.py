@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.analysis.frequency import Margins, StateSpace
+from kinetree.models.analysis.frequency_response import Margins, StateSpace
 from kinetree.models.analysis.linearization import Linear
 from kinetree.models.result.atomic_file import whole_file
 

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kinetree.models.analysis.frequency import Margins
+    from kinetree.models.analysis.frequency_response import Margins
     from kinetree.models.analysis.linearization import Linear
     from kinetree.scripts.studies.sweep import Sweep
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kinetree.fmu.native import matrix_steps
 from kinetree.models.description.reference import plain
-from kinetree.models.gradients import layout as adjoint_layout
+from kinetree.models.gradients import adjoint_layout
 from kinetree.solvers import fields, model_records, unit_layout
 from kinetree.solvers.fields import Field
 from kinetree.solvers.records import Record

@@ -16,10 +16,13 @@ INTERFACE: dict[str, tuple[str, tuple[str, ...]]] = {
     "Events of a run": ("kinetree.models.result.result", ("Event", "StageChange")),
     "States of rest": ("kinetree.models.analysis.equilibrium", ("Equilibrium",)),
     "Linear systems": ("kinetree.models.analysis.linearization", ("Linear", "Mode")),
-    "Frequency responses": ("kinetree.models.analysis.frequency", ("StateSpace", "Margins")),
+    "Frequency responses": (
+        "kinetree.models.analysis.frequency_response",
+        ("StateSpace", "Margins"),
+    ),
     "Identification": ("kinetree.models", ("identify", "free_decay", "match_modes")),
     "What identification finds": (
-        "kinetree.models.analysis.identified",
+        "kinetree.models.analysis.identification_result",
         ("Identification", "Estimate", "Fit"),
     ),
     "Chains": ("kinetree.models.chain.system", ("ChainSystem",)),

@@ -19,7 +19,7 @@ import numpy as np
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import Result, load
 from kinetree.models.library.carrier_parts import JACKS
-from kinetree.models.run.interrupt import uncut
+from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
 from kinetree.scripts.cosim.bonds import bonds_of
 from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.coupling_plan import Plan
@@ -151,7 +151,7 @@ def run_carrier(
 ) -> Coupled:
     """Run all departures in co-simulation and the reference."""
     system = load("lib:carrier", drives=1, cylinders=1, **settings).compile()
-    reference = uncut(system.simulate(tolerance=TOLERANCE, output_step=step))
+    reference = raise_if_interrupted(system.simulate(tolerance=TOLERANCE, output_step=step))
     end = float(reference.time[-1])
     carrier, drives, controllers, files = units(folder, backend, step, settings)
     with ExitStack() as stack:

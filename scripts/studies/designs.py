@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.analysis.frequency import StateSpace, margins
+from kinetree.models.analysis.frequency_response import StateSpace, margins
 from kinetree.models.analysis.linearization import Linear
-from kinetree.models.analysis.sampled import held
+from kinetree.models.analysis.sampled_loops import held_plant
 from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.hil.scenario import Scenario
 from kinetree.scripts.studies.blocks import Blocks, pid_blocks, place_of, sampling_of, with_blocks
@@ -131,7 +131,7 @@ def working_point(
     scenario: Scenario, system: Any, inputs: dict[str, float]
 ) -> tuple[Linear, dict[str, float]]:
     """Return the linear system and its operating point, equilibrium or start."""
-    from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
+    from kinetree.models.analysis.operating_point import linear_at_rest, linear_at_time
     from kinetree.models.system.controller_variants import resting
 
     if scenario.at == "rest":
@@ -199,7 +199,7 @@ def tune_loops(found: Design, linear: Linear, sampling: dict[str, float]) -> Non
     scenario = found.scenario
     results: dict[int, Tuned] = {}
     smooth = linear.part(scenario.commands, scenario.measures).moving()
-    whole = held(smooth, sampling["period"], sum_of(sampling))
+    whole = held_plant(smooth, sampling["period"], sum_of(sampling))
     for turn in range(ROUNDS if len(scenario.loops) > 1 else 1):
         before = dict(results)
         for k, table in enumerate(scenario.loops):

@@ -1,7 +1,7 @@
 """Search of the most informative experiment within bounds (D-optimal, largest det F).
 
-Differential evolution over the score of `models/analysis/experiments.py`, the mean of log₁₀ of the information; columns that move further than they
-may are paid for. Laws of inputs name the numbers that are searched.
+Differential evolution over the score of `models/analysis/experiment_information.py`, the mean of
+log₁₀ of the information. A column that moves further than allowed is penalised. Laws of inputs name the numbers that are searched.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.analysis.experiments import Experiment, informed
+from kinetree.models.analysis.experiment_information import Experiment, experiment_information
 from kinetree.models.analysis.identification import checked_parameters
 from kinetree.models.engine.status import EvaluationError
-from kinetree.models.run.interrupt import uncut
+from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
 from kinetree.scripts.terminal.error_messages import BadInput
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def best_excitation(
             beyond = excess(mechanism, wanted, each)
             if beyond > 0.0:
                 return WORST * (1.0 + beyond)
-            found = informed(
+            found = experiment_information(
                 mechanism,
                 wanted.parameters,
                 {"one": each},
@@ -94,7 +94,7 @@ def excess(mechanism: Mechanism, wanted: Wanted, each: Experiment) -> float:
     if not wanted.most:
         return 0.0
     system = mechanism.compile(**each.settings)
-    result = uncut(
+    result = raise_if_interrupted(
         system.simulate(
             stop_time=wanted.stop_time, output_step=wanted.output_step, inputs=dict(each.inputs)
         )

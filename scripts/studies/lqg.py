@@ -1,6 +1,6 @@
 """Sampled LQG control with the delay of the exchange.
 
-The plant from sample to sample z⁺ = A z + B v (models/analysis/sampled.py: the commands under way are states of it) with two Riccati equations:
+The plant from sample to sample z⁺ = A z + B v (models/analysis/sampled_loops.py: the commands under way are states of it) with two Riccati equations:
 K for Σ zᵀQz + vᵀRv, L for disturbances of given density at the inputs and noise of given density in the measures (variance density²/(2 period), as
 a controller's `noise` makes it). The observer is the block `observer`: z = z⁻ + L (y - C z⁻), v = -K z.
 """
@@ -14,14 +14,14 @@ import numpy as np
 from scipy.linalg import LinAlgError, expm, solve_discrete_are
 
 from kinetree.models.analysis.linearization import Linear
-from kinetree.models.analysis.sampled import Sampled, held
+from kinetree.models.analysis.sampled_loops import SampledLoop, held_plant
 
 
 @dataclass(frozen=True)
 class Observed:
     """Gains of a sampled observer and regulator."""
 
-    plant: Sampled
+    plant: SampledLoop
     K: np.ndarray
     L: np.ndarray
     period: float
@@ -72,7 +72,7 @@ def observed(
     noise in the measures, all by name.
     """
     part = linear.part(commands, measures)
-    plant = held(part, period, delay)
+    plant = held_plant(part, period, delay)
     size, n = len(plant.A), len(part.A)
     Q, R = np.zeros((size, size)), weights(commands, table.get("inputs", {}), 1.0)
     Q[:n, :n] = weights(linear.states, table.get("states", {}), 0.0)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.result.atomic_file import write_text
-from kinetree.models.run.interrupt import uncut
+from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
 from kinetree.scripts.measures.run_measures import AtRest, columns_of, measured, parsed
 from kinetree.scripts.measures.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.studies.described import mark, marks
@@ -28,7 +28,7 @@ from kinetree.scripts.studies.optimise_file import Task, orders_of
 from kinetree.scripts.terminal.error_messages import BadInput
 
 if TYPE_CHECKING:
-    from kinetree.models.run.trials import Trials
+    from kinetree.models.run.system_cache import SystemCache
     from kinetree.models.system.mechanism import Mechanism
     from kinetree.models.system.system import System
 
@@ -117,9 +117,9 @@ class Search:
             )
         return out
 
-    def trials(self, mechanism: Mechanism) -> list[Trials]:
+    def trials(self, mechanism: Mechanism) -> list[SystemCache]:
         """Return cached systems of equilibrium measures by scenario."""
-        from kinetree.models.run.trials import Trials
+        from kinetree.models.run.system_cache import SystemCache
 
         free = {
             name: each for name, each in self.task.variables.items() if name not in self.of_place
@@ -127,9 +127,9 @@ class Search:
         ends = [
             {name: getattr(each, side) for name, each in free.items()} for side in ("low", "high")
         ]
-        return [Trials(mechanism, each, ends) for each in self.task.scenarios]
+        return [SystemCache(mechanism, each, ends) for each in self.task.scenarios]
 
-    def of_order(self, key: tuple[tuple[int, ...], ...]) -> tuple[list[Trials], list[System]]:
+    def of_order(self, key: tuple[tuple[int, ...], ...]) -> tuple[list[SystemCache], list[System]]:
         """Return the scenarios with a permutation applied."""
         if key not in self.ordered:
             from kinetree.models import load
@@ -226,7 +226,7 @@ class Search:
         return out, ways
 
     def scenario(
-        self, trials: Trials, system: System, which: int, points: np.ndarray
+        self, trials: SystemCache, system: System, which: int, points: np.ndarray
     ) -> np.ndarray:
         """Return the measures of one scenario."""
         rows = self.low + points * self.width
@@ -332,7 +332,7 @@ class Search:
         found, slopes = [], []
         for which in self.task.scenarios:
             system = self.mechanism.compile(**{**which, **self.values(s)})
-            result = uncut(system.simulate(inputs=inputs, **options))
+            result = raise_if_interrupted(system.simulate(inputs=inputs, **options))
             columns = [parsed(text)[1] for text in self.task.texts]
             found.append([float(result[column][-1]) for column in columns])
             slopes.append(result.gradient(columns, names) * self.width)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from kinetree.models.analysis.experiments import Experiment
+from kinetree.models.analysis.experiment_information import Experiment
 from kinetree.models.expressions.parse import ExpressionError, evaluate_constant, names, parse
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.input_files import FileTable, Positive, Real, checked, read_toml
@@ -52,7 +52,10 @@ class Plan(FileTable):
 
 def told_by(mechanism: Mechanism, path: Path, wanted: list[str]) -> dict[str, Any]:
     """Return the deviations to expect of every experiment and of all together, as plain data."""
-    from kinetree.models.analysis.experiments import informed, together
+    from kinetree.models.analysis.experiment_information import (
+        combined_information,
+        experiment_information,
+    )
     from kinetree.models.analysis.identification import checked_parameters
 
     plan = checked(Plan, read_toml(path), str(path))
@@ -67,9 +70,11 @@ def told_by(mechanism: Mechanism, path: Path, wanted: list[str]) -> dict[str, An
         )
         for label in plan.experiments
     }
-    found = informed(mechanism, wanted, trials, plan.noise, plan.stop_time, plan.output_step)
+    found = experiment_information(
+        mechanism, wanted, trials, plan.noise, plan.stop_time, plan.output_step
+    )
     if len(found) > 1:
-        found = {**found, "all together": together(found)}
+        found = {**found, "all together": combined_information(found)}
     values = checked_parameters(mechanism, wanted)
     rows = {
         label: {

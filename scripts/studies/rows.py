@@ -13,7 +13,7 @@ import numpy as np
 
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.language.errors import ModelError
-from kinetree.models.run.interrupt import uncut
+from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
 from kinetree.scripts.measures.run_measures import AtRest, columns_of, measured
 from kinetree.scripts.measures.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.studies.described import alone
@@ -54,7 +54,7 @@ def told_by_numbers(source: str, cases: Cases) -> int:
     """Return a token for `base_of` where the cases differ in numbers only, else 0; looked into
     where it pays.
     """
-    from kinetree.models.run.cases import Cases as Many
+    from kinetree.models.run.ensemble_cases import Cases as Many
 
     names = list(cases[0]) if cases else []
     if len(cases) <= WORTH * len(names):
@@ -74,12 +74,14 @@ def told_by_numbers(source: str, cases: Cases) -> int:
 
 def system_of(source: str, case: dict[str, float], token: int) -> Any:
     """Return the mechanism of a case."""
-    from kinetree.models.run.retuned import retuned_run
+    from kinetree.models.run.reparameterize import reparameterized_structures
 
     if not token:
         return mechanism_of(source).compile(**case)
     base = base_of(source, token)
-    return retuned_run(base, case, base.preparation if base.description.run.prepare else None)
+    return reparameterized_structures(
+        base, case, base.preparation if base.description.run.prepare else None
+    )
 
 
 def one_row(
@@ -120,7 +122,7 @@ def row_of(
 ) -> list[float]:
     """Return the row of a compiled system."""
     moving = any("(" in text and not text.startswith("rest(") for text in texts)
-    result = uncut(system.simulate(**options)) if moving else None
+    result = raise_if_interrupted(system.simulate(**options)) if moving else None
     columns: Mapping[str, Any] = result if result is not None else {}
     time: Any = result.time if result is not None else None
     rest: list[AtRest] = []

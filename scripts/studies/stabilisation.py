@@ -29,7 +29,7 @@ from pydantic import Field, PlainValidator, PrivateAttr, model_validator
 
 from kinetree.models import Result, load
 from kinetree.models.language.errors import suggestion
-from kinetree.models.run.interrupt import uncut
+from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
 from kinetree.scripts.studies.samplers import Correlated, Distribution, drawn
 from kinetree.scripts.studies.study import RunTable, as_distribution
 from kinetree.scripts.terminal.error_messages import BadInput
@@ -148,7 +148,7 @@ def compare(
     """Return the results of every variant."""
     runs = {}
     for k, way in enumerate(wanted.ways):
-        runs[way] = uncut(system_of(wanted, way).simulate(**wanted.options()))
+        runs[way] = raise_if_interrupted(system_of(wanted, way).simulate(**wanted.options()))
         progress(k + 1.0)
     return runs
 

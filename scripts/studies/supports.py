@@ -18,7 +18,7 @@ from kinetree.models import ModelError, Result, load
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.forces.force_schema import Standing
 from kinetree.models.language.errors import suggestion
-from kinetree.models.run.interrupt import uncut
+from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
 from kinetree.scripts.studies.stabilisation import settling
 from kinetree.scripts.studies.supports_file import GROUND, SPECIAL, Supports
 from kinetree.scripts.terminal.error_messages import BadInput
@@ -237,7 +237,9 @@ class Study:
             key=lambda mode: mode.frequency,
         )
         case.modes = [(mode.frequency, mode.damping) for mode in slow[:MODES]]
-        result = uncut(system.simulate(**self.wanted.run_table.model_dump(exclude_unset=True)))
+        result = raise_if_interrupted(
+            system.simulate(**self.wanted.run_table.model_dump(exclude_unset=True))
+        )
         case.units = {name: result.unit(name) for name in (*self.wanted.angles, *self.wanted.hold)}
         case.least = {label: float(result[f"force('{label}')"].min()) for label in self.supports}
         for begin, end in self.spans(result):

@@ -3,7 +3,8 @@
 A loop of a scenario (scripts/hil/scenario.py) becomes P, PI, PD or PID as its table has kp, ki, kd. For a crossover ω the zeros lie at ω/LAG
 (integral) and ω/LEAD (derivative, filtered at ω FILTER); kp makes |L| = 1 there, of either sign. Of all ω the largest is taken at which phase, gain
 and modulus margin are kept: of a sampled loop as it runs, the law from sample to sample behind the plant under a held and late command
-(models/analysis/sampled.py), or of a continuous one with a dead time. A lightly damped mode of the plant above the crossover limits it by the gain
+(models/analysis/sampled_loops.py), or of a continuous one with a dead time.
+A lightly damped mode of the plant above the crossover limits it by the gain
 margin, as it must; a notch at the mode, in front of the controller, may take that limit away: of the modes with less than LIGHT damping that one is
 taken whose notch allows the fastest loop.
 
@@ -22,10 +23,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_continuous_are
 
-from kinetree.models.analysis.control_loops import law_of_samples, negative, unlimited
-from kinetree.models.analysis.frequency import Margins, StateSpace, margins
+from kinetree.models.analysis.control_loops import law_of_samples, negated_loop, without_limits
+from kinetree.models.analysis.frequency_response import Margins, StateSpace, margins
 from kinetree.models.analysis.linearization import Linear
-from kinetree.models.analysis.sampled import Sampled
+from kinetree.models.analysis.sampled_loops import SampledLoop
 from kinetree.models.controllers.laws import law_of
 from kinetree.models.language.parts.controller_parts import NotchController
 from kinetree.scripts.hil.design import pid
@@ -67,7 +68,7 @@ def controller_of(
 
 def sampled_pid(
     kp: float, ki: float = 0.0, kd: float = 0.0, filter: float = 0.0, *, period: float
-) -> Sampled:
+) -> SampledLoop:
     """Return backward differences, as models/controllers/laws.py has them: s⁺ = s + ((e - before)/T
     - s) T/(filter + T), i⁺ = i + ki e T.
     """
@@ -76,7 +77,7 @@ def sampled_pid(
     B = np.array([[1.0], [share / period], [ki * period]])
     row = np.array([[0.0, kd, 1.0]])
     keep = [0, 1, 2] if ki else [0, 1]  # an integral that nothing moves would be a pole at 1
-    return Sampled(A[np.ix_(keep, keep)], B[keep], (row @ A)[:, keep], row @ B + kp, period)
+    return SampledLoop(A[np.ix_(keep, keep)], B[keep], (row @ A)[:, keep], row @ B + kp, period)
 
 
 @lru_cache(maxsize=16)
@@ -85,8 +86,8 @@ def sampled_notch(frequency: float, depth: float, width: float, period: float) -
     block = NotchController(
         kind="notch", measure="y", period=period, frequency=frequency, depth=depth, width=width
     )
-    law = law_of("c", block, [unlimited], "0")
-    return negative(
+    law = law_of("c", block, [without_limits], "0")
+    return negated_loop(
         law_of_samples(
             "c", law, {f"c.{key}": 0.0 for key in (*law.memory, *law.samples, *law.given)}, period
         )
@@ -115,7 +116,7 @@ def shaped(
 
 def period_of(plant: StateSpace) -> float:
     """Return the sample period of a plant; 0 if continuous."""
-    return plant.period if isinstance(plant, Sampled) else 0.0
+    return plant.period if isinstance(plant, SampledLoop) else 0.0
 
 
 def tuned(

@@ -135,7 +135,7 @@ def unit_of(session: Session, measure: str) -> str:
         return text.partition("[")[2].rstrip("]")
     if measure.partition("(")[0] in COLUMNWISE:
         return COLUMNWISE[measure.partition("(")[0]]
-    from kinetree.models.run.unit import make_unit
+    from kinetree.models.run.simulation_unit import make_unit
 
     name = columns_of([measure])
     wanted = name[0] if name else measure.partition("(")[2].rstrip(")")

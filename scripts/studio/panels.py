@@ -204,7 +204,7 @@ def table_of(finished: Finished) -> None:
 
 def statics_table(rest: Equilibrium) -> None:
     """Show the values of an equilibrium as a table."""
-    from kinetree.models.analysis.rest_rows import rest_rows, shape_of
+    from kinetree.models.analysis.equilibrium_table import rest_rows, shape_of
 
     ui.label(f"{rest.stability} rest").classes("text-base font-medium").mark("stability")
     if rest.undetermined:

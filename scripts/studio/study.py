@@ -97,7 +97,7 @@ class Study:
         mechanism = self.session.mechanism
         if mechanism is None or mechanism.description.chain is not None:
             return
-        from kinetree.models.run.unit import make_unit
+        from kinetree.models.run.simulation_unit import make_unit
 
         system = mechanism.compile()
         columns = [column.name for column in make_unit(system).columns]

@@ -68,12 +68,12 @@ def driven(path: Path, maps: dict[str, tuple[str, str]], system: System) -> dict
     """
     import numpy as np
 
-    from kinetree.models.analysis.identification import held as linear
+    from kinetree.models.analysis.identification import interpolated_input as linear
     from kinetree.models.compilation.element_states import inputs_of
     from kinetree.models.language.errors import suggestion
     from kinetree.models.language.read_files import read_columns
     from kinetree.models.language.units.unit_of_measure import parse_unit
-    from kinetree.models.run.inputs import Signal
+    from kinetree.models.run.input_functions import Signal
 
     columns = read_columns(path)
     first = next((name for name in columns if name.lower() == "time"), next(iter(columns)))

@@ -64,7 +64,7 @@ def names_of(maps: list[str] | None, data: Recorded, path: Path) -> dict[str, tu
 def units_of(mechanism: Mechanism) -> dict[str, str]:
     """Return the units of a mechanism's result columns and inputs."""
     from kinetree.models.compilation.element_states import inputs_of
-    from kinetree.models.run.unit import make_unit
+    from kinetree.models.run.simulation_unit import make_unit
 
     if mechanism.description.chain is not None:
         return {}

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.analysis.describing import PARTS, limit_cycles
-from kinetree.models.analysis.frequency import StateSpace
+from kinetree.models.analysis.describing_functions import PARTS, limit_cycles
+from kinetree.models.analysis.frequency_response import StateSpace
 
 
 def answer(part: str, y: np.ndarray, w: float) -> np.ndarray:

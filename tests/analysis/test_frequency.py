@@ -8,10 +8,10 @@ import pytest
 from scipy.linalg import expm
 
 from kinetree.models import load
-from kinetree.models.analysis.frequency import Margins, StateSpace, margins
-from kinetree.models.analysis.modal import modal, said, zeros
-from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
-from kinetree.models.analysis.sampled import held
+from kinetree.models.analysis.frequency_response import Margins, StateSpace, margins
+from kinetree.models.analysis.modal import mode_facts, transmission_zeros, unreachable_modes
+from kinetree.models.analysis.operating_point import linear_at_rest, linear_at_time
+from kinetree.models.analysis.sampled_loops import held_plant
 from kinetree.scripts import cli
 from kinetree.scripts.reports.linear_text import sentence_of, show
 
@@ -86,8 +86,8 @@ def test_zeros_of_two_masses():
     k, m1, m2 = 50.0, 3.0, 2.0
     A = np.array([[0, 0, 1, 0], [0, 0, 0, 1], [-k / m1, k / m1, 0, 0], [k / m2, -k / m2, 0, 0]])
     B, C = np.array([[0], [0], [1 / m1], [0]]), np.array([[1.0, 0, 0, 0]])
-    assert np.sort(zeros(A, B, C, NONE).imag) == pytest.approx([-5.0, 5.0], rel=1e-12)
-    assert zeros(A, B, np.array([[0, 1.0, 0, 0]]), NONE).size == 0
+    assert np.sort(transmission_zeros(A, B, C, NONE).imag) == pytest.approx([-5.0, 5.0], rel=1e-12)
+    assert transmission_zeros(A, B, np.array([[0, 1.0, 0, 0]]), NONE).size == 0
 
 
 def oscillators(**more):
@@ -113,14 +113,14 @@ def oscillators(**more):
 
 def test_uncontrollable_and_unobservable_modes_are_reported():
     linear = linear_at_rest(oscillators().compile())
-    modes = modal(linear)
+    modes = mode_facts(linear)
     assert [mode.frequency for mode in modes] == pytest.approx(
         [4 / (2 * math.pi), 10 / (2 * math.pi)], rel=1e-12
     )
     assert modes[0].participation == pytest.approx({"a": 0.5, "der(a)": 0.5}, rel=1e-2) and modes[
         0
     ].kinetic == pytest.approx({"a": 1.0})
-    lines = said(modes, linear.inputs, linear.outputs)
+    lines = unreachable_modes(modes, linear.inputs, linear.outputs)
     assert [line.split(" is ")[1] for line in lines] == [
         "not moved by f",
         "not seen by where",
@@ -307,6 +307,6 @@ def test_what_rests_with_and_without_the_loop_does_not_make_it_unstable():
     assert not margins(StateSpace(A, B, -C, D)).stable
     lag = StateSpace(np.array([[-1.0]]), np.array([[1.0]]), np.array([[-1.0]]), D)
     assert not margins(lag).stable, "the loop itself brings its pole to zero"
-    sampled = held(StateSpace(A, B, C, D), 0.1)
-    assert margins(sampled).stable and not margins(held(StateSpace(A, B, -C, D), 0.1)).stable
-    assert not margins(held(lag, 0.1)).stable
+    sampled = held_plant(StateSpace(A, B, C, D), 0.1)
+    assert margins(sampled).stable and not margins(held_plant(StateSpace(A, B, -C, D), 0.1)).stable
+    assert not margins(held_plant(lag, 0.1)).stable

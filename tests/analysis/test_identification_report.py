@@ -128,7 +128,7 @@ def test_the_page_has_record_spectrum_and_parameters(record, tmp_path: Path, mod
 
 def test_an_interrupt_ends_an_identification(record, monkeypatch):
     """A run that was cut short is no run to compare with."""
-    trials = identification.Trials.at
+    trials = identification.SystemCache.at
 
     class Cut:
         def __init__(self, system):
@@ -139,6 +139,8 @@ def test_an_interrupt_ends_an_identification(record, monkeypatch):
             result.interrupted = "interrupted"
             return result
 
-    monkeypatch.setattr(identification.Trials, "at", lambda self, values: Cut(trials(self, values)))
+    monkeypatch.setattr(
+        identification.SystemCache, "at", lambda self, values: Cut(trials(self, values))
+    )
     with pytest.raises(KeyboardInterrupt):
         identify(two_masses(), {"time": record.time, "x": record["x"]}, ["k1"])

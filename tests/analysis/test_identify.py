@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.analysis.decay import DecayError, free_decay
+from kinetree.models.analysis.free_decay import DecayError, free_decay
 from kinetree.models.analysis.identification import IdentificationError, identify
 from kinetree.models.analysis.mode_matching import match_modes
-from kinetree.models.run.trials import Trials
+from kinetree.models.run.system_cache import SystemCache
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.scripts.cli import main
 
@@ -141,7 +141,9 @@ def test_trials_are_those_of_compiled_systems_to_the_last_bit(monkeypatch: pytes
         pytest.approx(end) for end in ends
     ] and found.runs > 20
     monkeypatch.setattr(
-        Trials, "at", lambda trials, numbers: trials.mechanism.compile(**trials.settings, **numbers)
+        SystemCache,
+        "at",
+        lambda trials, numbers: trials.mechanism.compile(**trials.settings, **numbers),
     )
     again = identify(
         OSCILLATOR, data, ["k", "x0"], settings=[{"m": 2.0, "c": 1.2}, {"m": 2.5, "c": 1.2}]

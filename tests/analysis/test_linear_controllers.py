@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.analysis.frequency import StateSpace
-from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
-from kinetree.models.analysis.sampled import held
+from kinetree.models.analysis.frequency_response import StateSpace
+from kinetree.models.analysis.operating_point import linear_at_rest, linear_at_time
+from kinetree.models.analysis.sampled_loops import held_plant
 
 M, K, D = 2.0, 30.0, 1.5
 PID = {"kind": "pid", "measure": "x", "kp": 20, "ki": 15, "kd": 1.0, "filter": 0.01, "drives": "m"}
@@ -108,7 +108,7 @@ def test_sampled_controllers_enter_linearisation(how: str):
         "time": lambda: linear_at_time(system, 0.35),
     }[how]()
     assert linear.sampled == {"c": T} and any("'c'" in each for each in linear.about)
-    plant = held(
+    plant = held_plant(
         StateSpace(*map(np.array, ([[0, 1], [-K / M, -D / M]], [[0], [1 / M]], [[1, 0]], [[0]]))),
         T,
     )

@@ -9,9 +9,13 @@ import pytest
 from scipy.signal import lsim
 
 from kinetree.models import load
-from kinetree.models.analysis.experiments import Experiment, informed, together
+from kinetree.models.analysis.experiment_information import (
+    Experiment,
+    combined_information,
+    experiment_information,
+)
 from kinetree.models.analysis.identification import IdentificationError, identify
-from kinetree.models.analysis.stabilisation_diagram import diagram
+from kinetree.models.analysis.stabilisation_diagram import stabilisation_diagram
 from kinetree.scripts.cli import main
 from kinetree.scripts.studies import excitation
 from kinetree.scripts.studies.planned import told_by
@@ -94,7 +98,7 @@ def test_stabilisation_diagram_keeps_true_modes():
         for f, z in ((1.5, 0.01), (4.0, 0.02))
     ]
     channels = {"a": waves[0] + 0.5 * waves[1], "b": waves[0] - waves[1]}
-    found = diagram(
+    found = stabilisation_diagram(
         t, {name: values + 0.02 * rng.normal(size=t.size) for name, values in channels.items()}, 30
     )
     lines = found.lines()
@@ -120,7 +124,7 @@ def test_the_diagram_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture):
 def test_information_by_hand():
     """A load of 5 N on a heavily damped spring: ∂x/∂k = -f/k² (1 - exp(s t)) with the slow root s; rows of noise σ tell k to σ/√(Σ (∂x/∂k)²)."""
     heavy = {**SLIDER, "parameters": {**SLIDER["parameters"], "c": 400.0, "x0": 5.0 / 200.0}}
-    found = informed(
+    found = experiment_information(
         load(heavy),
         ["k"],
         {"pull": Experiment({"f": 5.0}, {}), "nothing": Experiment({}, {"x0": 0.0})},
@@ -139,7 +143,7 @@ def test_information_by_hand():
 def test_fit_scatter_matches_predicted_deviation():
     """Twelve fits of noisy data spread by the deviations that were told beforehand; two experiments add their information."""
     mechanism, sigma = load(SLIDER), 1e-3
-    told = informed(
+    told = experiment_information(
         mechanism, ["k", "c"], {"free": Experiment({}, {"x0": 0.1})}, {"x": sigma}, 2.0, 0.02
     )["free"]
     rng, clean = np.random.default_rng(1), decay(0.1)
@@ -158,7 +162,7 @@ def test_fit_scatter_matches_predicted_deviation():
         assert np.mean([fit.deviations[name] for fit in fits]) == pytest.approx(
             told.deviations[name], rel=0.15
         )
-    twice = together({"a": told, "b": told})
+    twice = combined_information({"a": told, "b": told})
     assert twice.deviations["k"] == pytest.approx(told.deviations["k"] / np.sqrt(2), rel=1e-9)
 
 

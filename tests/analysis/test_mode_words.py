@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.analysis.modal import modal
+from kinetree.models.analysis.modal import mode_facts
 
 
 def hull(up: str = "z", lying: bool = False) -> dict:
@@ -37,7 +37,7 @@ def hull(up: str = "z", lying: bool = False) -> dict:
 
 def swings(description: dict | str) -> str:
     system = load(description).compile()
-    modes = modal(system.equilibrium().linear)
+    modes = mode_facts(system.equilibrium().linear)
     return "; ".join(mode.word for mode in modes if mode.eigenvalue.imag)
 
 

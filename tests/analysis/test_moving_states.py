@@ -10,7 +10,7 @@ from scipy.linalg import expm
 
 from kinetree.models import load
 from kinetree.models.analysis.linearization import Linear
-from kinetree.models.analysis.moment import linear_at_time
+from kinetree.models.analysis.operating_point import linear_at_time
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.system.local_coordinates import Chart, Evaluation
 from kinetree.models.system.system import System

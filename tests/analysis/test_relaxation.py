@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kinetree.models.analysis.relaxation import trial
+from kinetree.models.analysis.pseudo_transient import trial_step
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_a_step_without_a_value_is_none(wrong: float):
     """Slopes of laws that grow without bound give such steps; the search then tries a shorter one instead of going there."""
-    assert trial(SimpleNamespace(f=1), np.zeros(1), np.array([0.0, wrong])) is None
+    assert trial_step(SimpleNamespace(f=1), np.zeros(1), np.array([0.0, wrong])) is None

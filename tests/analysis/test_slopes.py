@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.analysis.slopes import Slopes
+from kinetree.models.analysis.exact_derivatives import Slopes
 from kinetree.models.system.local_coordinates import Chart, Evaluation
 
 compiled = pytest.mark.skipif(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.analysis.equilibrium import separated
-from kinetree.models.analysis.rest_rows import neutral_combination, rest_rows, shape_of
+from kinetree.models.analysis.equilibrium import separated_basis
+from kinetree.models.analysis.equilibrium_table import neutral_combination, rest_rows, shape_of
 from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts import cli
 
@@ -389,7 +389,7 @@ def test_directions_do_not_depend_on_the_basis_that_was_found():
     space = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0.5, 0, 0], [0, 0.3, -0.2]])
     for _ in range(20):
         turned = space @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
-        found = separated(turned)
+        found = separated_basis(turned)
         assert np.abs(found[:, np.argsort(np.abs(found[:3]).argmax(axis=0))] - space).max() < 1e-12
 
 

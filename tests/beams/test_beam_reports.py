@@ -3,7 +3,7 @@
 import json
 
 from kinetree.models import load
-from kinetree.models.analysis.modal import FEW, modal, said
+from kinetree.models.analysis.modal import FEW, mode_facts, unreachable_modes
 from kinetree.scripts import cli
 
 BOOM = {
@@ -59,10 +59,10 @@ def test_own_coordinates_leave_out_those_of_hinges():
 def test_modes_of_a_linearisation_name_the_motion_of_the_beam():
     system = load(BOOM).compile()
     q, u = system.start()
-    modes = modal(system.linearize(0.0, q, u))
+    modes = mode_facts(system.linearize(0.0, q, u))
     found = {words for mode in modes for words in mode.together}
     assert {"boom bending about y", "boom bending about z", "boom twist", "luff"} <= found
     assert all(0.0 < share <= 1.0 + 1e-12 for mode in modes for share in mode.together.values())
-    many = said(modes, (), ("sag",))
+    many = unreachable_modes(modes, (), ("sag",))
     assert len([line for line in many if "bending" in line]) <= 2 * FEW
     assert any(line.startswith("modes ") and "not seen by sag" in line for line in many)

@@ -9,7 +9,7 @@ from bricks import bar
 from kinetree.models import ModelError, load
 from kinetree.models.beams.reduction import reduce_body, save_reduced
 from kinetree.models.engine.status import EvaluationError
-from kinetree.models.run.foreseen import foreseen
+from kinetree.models.run.prerun_checks import prerun_warnings
 from kinetree.scripts.bench.flexible_cases import (
     on_a_root,
     reduced_bar,
@@ -88,10 +88,10 @@ def test_files_with_wrong_shapes_of_second_order_are_refused(stiffened, tmp_path
 def test_bodies_that_bend_too_far_are_told(stiffened):
     d = carrying(stiffened)
     d["joints"]["root"] = {"child": "bar", "type": "rigid"}
-    assert not list(foreseen(load(d).compile()))
+    assert not list(prerun_warnings(load(d).compile()))
     d["bodies"]["load"]["mass"] = 80.0
     system = load(d).compile()
-    assert any("'b' turns by" in each for each in foreseen(system))
+    assert any("'b' turns by" in each for each in prerun_warnings(system))
     result = system.simulate(0.5, output_step=0.01)
     assert any("bodies.bar.flexible" in each for each in result.warnings)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from kinetree.models.analysis import stabilisation_diagram
-from kinetree.models.analysis.decay import Decay, DecayMode
+from kinetree.models.analysis.free_decay import Decay, DecayMode
 from kinetree.scripts.commands import identify, optimize
 from kinetree.scripts.studies import planned
 from kinetree.scripts.studies.optimise import Found
@@ -135,7 +135,7 @@ def test_columns_of_a_record_are_chosen(
     found = SimpleNamespace(plot=drawn.append, lines=lambda: [(2.5, 0.0125, 7)], orders=[2, 4, 6])
     monkeypatch.setattr(
         stabilisation_diagram,
-        "diagram",
+        "stabilisation_diagram",
         lambda time, channels: (drawn.append((time, channels)), found)[1],
     )
     identify.draw_diagram(data, ["way"], Path("d.png"))

@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 from kinetree import models
-from kinetree.models.analysis import describing, frequency, modal, moment
+from kinetree.models.analysis import (
+    describing_functions,
+    frequency_response,
+    modal,
+    operating_point,
+)
 from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts import cli
 from kinetree.scripts.commands import linearize, tune
@@ -83,8 +88,8 @@ def test_root_locus_covers_range(
 
 def test_linearize_at_selects_operating_point(monkeypatch: pytest.MonkeyPatch):
     """Rest, the start, or a time; where nothing rests, what else there is is said."""
-    monkeypatch.setattr(moment, "linear_at_rest", lambda *given: ("rest", *given))
-    monkeypatch.setattr(moment, "linear_at_time", lambda *given: ("time", *given))
+    monkeypatch.setattr(operating_point, "linear_at_rest", lambda *given: ("rest", *given))
+    monkeypatch.setattr(operating_point, "linear_at_time", lambda *given: ("time", *given))
     system: Any = SimpleNamespace(start=lambda: ("q", "u"), linearize=lambda **given: given)
     assert linearize.place(system, "rest", {"u": 1.0}, ["y"]) == ("rest", system, {"u": 1.0}, ["y"])
     assert linearize.place(system, "start", None, ["y"]) == {
@@ -98,7 +103,7 @@ def test_linearize_at_selects_operating_point(monkeypatch: pytest.MonkeyPatch):
     def nothing(*given: Any) -> None:
         raise EvaluationError("no rest", Status(3))
 
-    monkeypatch.setattr(moment, "linear_at_rest", nothing)
+    monkeypatch.setattr(operating_point, "linear_at_rest", nothing)
     with pytest.raises(
         EvaluationError, match="no rest; --at start or --at TIME linearises elsewhere"
     ) as error:
@@ -125,15 +130,15 @@ class Motion:
 def test_facts_of_small_motions(monkeypatch: pytest.MonkeyPatch):
     """Margins of every pair, of what is seen alone where speeds are no rates; drifts are said where they are."""
     said: list[Any] = []
-    monkeypatch.setattr(modal, "modal", lambda linear: ["mode"])
+    monkeypatch.setattr(modal, "mode_facts", lambda linear: ["mode"])
     monkeypatch.setattr(
         modal,
-        "said",
+        "unreachable_modes",
         lambda modes, ins, outs, drifts: (said.append((modes, ins, outs, drifts)), ["a word"])[1],
     )
-    monkeypatch.setattr(modal, "zeros", lambda A, B, C, D: np.array([A[0, 0] - 2j]))
+    monkeypatch.setattr(modal, "transmission_zeros", lambda A, B, C, D: np.array([A[0, 0] - 2j]))
     monkeypatch.setattr(
-        frequency, "margins", lambda loop, delay: (getattr(loop, "name", loop), delay)
+        frequency_response, "margins", lambda loop, delay: (getattr(loop, "name", loop), delay)
     )
     plain, other = Motion(), Motion(("v", "w"))
     facts = linearize.facts_of(plain, ["u", "f"], ["y"], True, 0.5)  # type: ignore[arg-type]
@@ -160,7 +165,7 @@ def test_facts_of_small_motions(monkeypatch: pytest.MonkeyPatch):
 def test_limit_cycles_are_of_every_loop(monkeypatch: pytest.MonkeyPatch):
     """Late by the dead time where a pair is closed outside; loops of controllers have their own."""
     monkeypatch.setattr(
-        describing,
+        describing_functions,
         "limit_cycles",
         lambda loop, part, width, late: [(getattr(loop, "name", loop), part, width, late)],
     )

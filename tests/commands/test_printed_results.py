@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.models.analysis.describing import LimitCycle
-from kinetree.models.analysis.frequency import Margins
+from kinetree.models.analysis.describing_functions import LimitCycle
+from kinetree.models.analysis.frequency_response import Margins
 from kinetree.scripts.bench import chain
 from kinetree.scripts.commands import optimize
 from kinetree.scripts.commands.linearize import sweep_data

@@ -13,7 +13,7 @@ from loop_text import SCENARIO
 from rich.console import Console
 
 from kinetree.models import load
-from kinetree.models.analysis.frequency import Margins
+from kinetree.models.analysis.frequency_response import Margins
 from kinetree.scripts.commands import hil, identify, info, statics, study, tune
 from kinetree.scripts.hil.loop import simulate
 from kinetree.scripts.hil.scenario import read_scenario

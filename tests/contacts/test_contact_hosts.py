@@ -11,7 +11,7 @@ from translated_engine import in_its_place
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation_unit import Run, make_unit
 
 
 def thrown_box() -> dict:

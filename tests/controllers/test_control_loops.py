@@ -7,8 +7,8 @@ from fmpy import simulate_fmu
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.models.analysis.control_loops import control_loops
-from kinetree.models.analysis.frequency import StateSpace
-from kinetree.models.analysis.sampled import held
+from kinetree.models.analysis.frequency_response import StateSpace
+from kinetree.models.analysis.sampled_loops import held_plant
 
 MASS = 2.0
 PID = {
@@ -119,7 +119,7 @@ def test_discretised_plant_matches_python_control():
     plant = StateSpace(A, np.array([[0.0], [1], [2]]), np.array([[1.0, 0, 0.5]]), np.zeros((1, 1)))
     reference = control.c2d(control.ss(plant.A, plant.B, plant.C, plant.D), 0.05, "zoh")
     omega = np.array([0.3, 2.0, 6.3, 40.0])
-    assert held(plant, 0.05).response(omega)[:, 0, 0] == pytest.approx(
+    assert held_plant(plant, 0.05).response(omega)[:, 0, 0] == pytest.approx(
         reference(np.exp(0.05j * omega)), rel=1e-9
     )
 

@@ -8,7 +8,7 @@ import pytest
 from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import Access, variable_table
 from kinetree.models import ModelError, load
-from kinetree.models.run.foreseen import foreseen
+from kinetree.models.run.prerun_checks import prerun_warnings
 from kinetree.scripts.commands.check import examined
 
 BODY = {"mass": 1.0, "com": [0, 0, -1], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
@@ -288,12 +288,12 @@ def test_singular_start_is_warned():
     """A point on a free joint has no inertia about it; with three moments, or on a slide, it moves."""
     load_of = {"mass": 2.0}
     free = {"bodies": {"load": load_of}, "joints": {"f": {"child": "load", "type": "free"}}}
-    (told,) = foreseen(load(free).compile())
+    (told,) = prerun_warnings(load(free).compile())
     assert "cannot begin" in told and "body 'load' has no inertia" in told
-    assert not foreseen(
+    assert not prerun_warnings(
         load(free | {"bodies": {"load": load_of | {"inertia": [1, 1, 1, 0, 0, 0]}}}).compile()
     )
-    assert not foreseen(
+    assert not prerun_warnings(
         load(free | {"joints": {"f": {"child": "load", "type": "prismatic"}}}).compile()
     )
 

@@ -11,7 +11,7 @@ from allocation import allocations, assert_no_allocation
 
 from kinetree.models import load
 from kinetree.models.engine.instance import Instance
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.solvers.entries import LIBRARIES, jitted
 from kinetree.solvers.library.build import library_path, object_path
 from kinetree.solvers.library.platforms import this_platform

@@ -9,7 +9,7 @@ import pytest
 from kinetree.fmu.source import own_code
 from kinetree.fmu.source.archive import STRICT
 from kinetree.models import load
-from kinetree.models.run.unit import make_unit
+from kinetree.models.run.simulation_unit import make_unit
 from kinetree.models.specialised.specialised_rates import motions
 from kinetree.solvers.library.c_compiler import compiler
 

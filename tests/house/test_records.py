@@ -7,7 +7,7 @@ import pytest
 from tree import ROOT, modules, nodes, short
 
 from kinetree.fmu.native import matrix_steps
-from kinetree.models.gradients import layout as adjoint_layout
+from kinetree.models.gradients import adjoint_layout
 from kinetree.scripts.reports import records as reports
 from kinetree.solvers import fields, model_records, unit_layout
 from kinetree.solvers.records import Entry, Record

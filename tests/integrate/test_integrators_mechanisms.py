@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run.simulation import Options, set_options
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation import Options, write_integrator_options
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.solvers.integrate import controller
 
 OMEGA = 1e4  # rad/s of the stiff spring; times the step of 0.01 s: 100
@@ -82,7 +82,7 @@ def test_rates_on_loops_are_evaluated_after_the_projection_alone(name: str, each
         system = load(model).compile()
         unit = make_unit(system, name)
         run = Run(unit)
-        set_options(
+        write_integrator_options(
             run, Options.of(system, stop, 0.0, stop, name, "auto", 1e-8, stop / 500, None), False
         )
         run.call("unit_start", 0, 0.0)

@@ -5,7 +5,7 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.engine.status import EvaluationError
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.solvers.literal.kinds import LITERAL
 
 TREE = {

@@ -48,7 +48,7 @@ def test_measured_times_are_remembered(memory, monkeypatch):
     times = choice.measured_times(chain(4))
     assert set(times) == {chain(4).choose(), "DEC"}
     assert all(0.0 < value < 1.0 for value in times.values())
-    monkeypatch.setattr(choice, "measure", lambda system: pytest.fail("measured twice"))
+    monkeypatch.setattr(choice, "measure_forms", lambda system: pytest.fail("measured twice"))
     assert choice.measured_times(chain(4)) == times
     assert chain(4).choose(measured=True) == min(times, key=times.__getitem__)
 
@@ -57,7 +57,7 @@ def test_unreadable_memory_is_measured_anew(memory, monkeypatch):
     path = choice.memory_path()
     path.parent.mkdir(parents=True)
     path.write_text("{", encoding="utf-8")
-    monkeypatch.setattr(choice, "measure", lambda system: {"DEC": 1e-6})
+    monkeypatch.setattr(choice, "measure_forms", lambda system: {"DEC": 1e-6})
     assert choice.measured_times(chain(2)) == {"DEC": 1e-6}
     assert list(json.loads(path.read_text(encoding="utf-8")).values()) == [{"DEC": 1e-6}]
 
@@ -70,4 +70,4 @@ def test_class_does_not_depend_on_the_numbering():
 def test_hopeless_forms_are_not_tried(memory, monkeypatch):
     """A long chain: cubic forms are left out, the linear ones stay."""
     monkeypatch.setattr(choice, "evaluation_time", lambda system, method: 1.0)
-    assert {"DEC", "ABM", "LGR"} <= set(choice.measure(chain(300))) < set(chain(2).costs())
+    assert {"DEC", "ABM", "LGR"} <= set(choice.measure_forms(chain(300))) < set(chain(2).costs())

@@ -10,7 +10,7 @@ from test_loops_identities import described, floating_four_bar
 
 from kinetree.models import load
 from kinetree.models.engine.status import EvaluationError
-from kinetree.models.run.retuned import retuned
+from kinetree.models.run.reparameterize import reparameterized_system
 
 
 def bar_on_two_balls(**ball: Any) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def test_motion_of_a_closing_ball():
 def test_closing_ball_moves_with_a_parameter():
     """The place of a closing ball follows a parameter that is set after compilation."""
     d = bar_on_two_balls()
-    later = retuned(load(d).compile(), {"reach": 0.55})
+    later = reparameterized_system(load(d).compile(), {"reach": 0.55})
     d["parameters"]["reach"]["value"] = 0.55
     q, u = (fresh := load(d).compile()).start()
     assert later.accelerations(0.0, q, u) == pytest.approx(

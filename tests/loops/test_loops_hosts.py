@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 from kinetree.models import load
 from kinetree.models.description.reading.read_source import read
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation_unit import Run, make_unit
 
 TOLERANCE = 1e-6
 

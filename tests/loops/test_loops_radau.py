@@ -3,8 +3,8 @@
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run.simulation import Options, set_options
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation import Options, write_integrator_options
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.solvers.model_records import HEAD
 
 TIP = (
@@ -18,7 +18,7 @@ def ended(model: str, stop: float, tolerance: float, **settings: int) -> tuple[R
     system = load(model, **settings).compile()
     unit = make_unit(system, "radau")
     run = Run(unit)
-    set_options(
+    write_integrator_options(
         run, Options.of(system, stop, 0.0, 0.1, "radau", "auto", tolerance, None, None), False
     )
     status = run.call("unit_start", 0, 0.0)

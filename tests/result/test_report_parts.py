@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from scipy.io import loadmat
 
 from kinetree.models import load
-from kinetree.models.analysis.frequency import Margins, StateSpace
+from kinetree.models.analysis.frequency_response import Margins, StateSpace
 from kinetree.models.language.parts.report_parts import ReportTable
 from kinetree.scripts.reports import (
     html,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.solvers.integrate.kinds import NAMES
 
 MASS, ARM, INERTIA = 1.0, 0.5, 0.1

@@ -7,7 +7,7 @@ import pytest
 
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import Signal, load
-from kinetree.models.run.inputs import NODES, TESTS, Sampled
+from kinetree.models.run.input_functions import NODES, TESTS, Sampled
 from kinetree.scripts.fmi.in_process import InProcess
 
 MASS = 2.0

@@ -7,7 +7,7 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.engine.flat_blocks import model_fields
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation_unit import Run, make_unit
 
 MASS = 2.0
 PULSE = {

@@ -10,7 +10,7 @@ from plain_kernels import blocks, plain, structure
 from unit_stand_in import HandMade, action, guard
 
 from kinetree.models import load
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.solvers.layout import Guard
 
 R, N, Y = plain("events.event_cascade"), plain("instance.balances"), plain("instance.derivatives")

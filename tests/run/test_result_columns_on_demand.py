@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
-from kinetree.models.run.replay import catalogue, reaction_names
-from kinetree.models.run.unit import make_unit
+from kinetree.models.run.derived_columns import evaluable_columns, reaction_names
+from kinetree.models.run.simulation_unit import make_unit
 
 MASS, G = 2.0, 10.0
 
@@ -31,7 +31,7 @@ def bead(**more: Any) -> dict[str, Any]:
 
 
 def test_columns_on_demand_have_units():
-    told = catalogue(make_unit(load(bead()).compile()))
+    told = evaluable_columns(make_unit(load(bead()).compile()))
     every = {
         "der(der(a))": "rad/s2",
         "der(der(r))": "m/s2",

@@ -8,8 +8,8 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.engine import not_finite
-from kinetree.models.run import failure
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run import failure_messages
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS
 from kinetree.solvers.layout import Status
@@ -44,20 +44,26 @@ def test_failing_register_is_named_with_value(run: Run, name: str, value: float,
     register = compiled.registers[name]
     run.work[int(run.unit.header.at_workspace) + REGISTERS + register] = value
     run.head.item = register
-    assert failure.failure(run, Status.NOT_A_NUMBER).startswith(words)
+    assert failure_messages.failure_message(run, Status.NOT_A_NUMBER).startswith(words)
 
 
 def test_first_undefined_register_is_named():
     run = Run(make_unit(load(MODEL).compile()))
     run.call("unit_start")
     run.head.item = -1.0
-    assert failure.failure(run, Status.NOT_A_NUMBER).endswith("grow without bound here")
+    assert failure_messages.failure_message(run, Status.NOT_A_NUMBER).endswith(
+        "grow without bound here"
+    )
     compiled = run.unit.compiled[0]
     for name in ("k", "force('spring')"):
         run.work[int(run.unit.header.at_workspace) + REGISTERS + compiled.registers[name]] = np.nan
-        assert failure.failure(run, Status.NOT_A_NUMBER).endswith(f"; '{name}' has no finite value")
+        assert failure_messages.failure_message(run, Status.NOT_A_NUMBER).endswith(
+            f"; '{name}' has no finite value"
+        )
     run.head.item = 1.0
-    assert failure.failure(run, Status.SINGULAR_JOINT).startswith("body 'a' has no inertia")
+    assert failure_messages.failure_message(run, Status.SINGULAR_JOINT).startswith(
+        "body 'a' has no inertia"
+    )
 
 
 def test_expression_part_is_named_by_its_user(run: Run):
@@ -65,11 +71,11 @@ def test_expression_part_is_named_by_its_user(run: Run):
     compiled = run.unit.compiled[0]
     named = set(compiled.registers.values())
     parts = [k for k in range(max(named)) if k not in named]
-    told = {failure.register_name(k, compiled) for k in parts}
+    told = {failure_messages.register_name(k, compiled) for k in parts}
     assert "force('spring')" in told and told <= {*compiled.registers, "an expression"}
     assert (
-        failure.register_name(10**6, compiled) == "an expression"
-        and failure.register_name(compiled.registers["x"], compiled) == "x"
+        failure_messages.register_name(10**6, compiled) == "an expression"
+        and failure_messages.register_name(compiled.registers["x"], compiled) == "x"
     )
 
 
@@ -78,7 +84,7 @@ def test_expression_part_is_named_by_its_user(run: Run):
     [(0.0, "adams", False, True), (40.0, "rk45", True, True), (40.0, "radau", True, False)],
 )
 def test_step_limit_error_names_fastest_rate(rate: float, kind: str, speed: bool, advice: bool):
-    text = failure.too_many_steps(
+    text = failure_messages.step_limit_message(
         SimpleNamespace(last_step=1e-5, fastest=rate, kind=float(U.KINDS[kind]), used=12.0)
     )  # type: ignore[arg-type]
     assert text.startswith("12 steps do not reach the next output: the step size fell to 1.0e-05 s")

@@ -9,7 +9,7 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.engine.status import EvaluationError
-from kinetree.models.run import through_events as T
+from kinetree.models.run import lanes_through_events as T
 from kinetree.solvers.layout import WIDTH, Status
 
 IDLE, QUIET, MARKED = -1.0, 0.0, 1.0
@@ -60,7 +60,7 @@ class Lanes:
             method=np.zeros(7),
             entry=self.entry,
         )
-        self.group: Any = T.Group(self.room, self.structure, 4)
+        self.group: Any = T.LaneGroup(self.room, self.structure, 4)
 
     def entry(self, *addresses: int) -> int:
         group = self.group

@@ -10,7 +10,7 @@ import pytest
 
 from kinetree.models import ModelError, load
 from kinetree.models.engine.status import EvaluationError
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
 

@@ -6,8 +6,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kinetree.models.run import inputs as module
-from kinetree.models.run.inputs import POWERS, Piece, Sampled, Signal, moved, steps
+from kinetree.models.run import input_functions as module
+from kinetree.models.run.input_functions import (
+    POWERS,
+    Piece,
+    Sampled,
+    Signal,
+    input_pieces,
+    shifted_piece,
+)
 from kinetree.solvers.layout import CURVE
 
 SMALL = 1e-12
@@ -142,13 +149,13 @@ def test_a_polynomial_about_another_instant():
     rng = np.random.default_rng(1)
     first, second = (Piece(begin, begin + 1.0, rng.standard_normal(POWERS)) for begin in (2.0, 3.0))
     for inside, piece in ((2.5, first), (3.0, first), (3.1, second), (9.0, second)):
-        found = moved([first, second], inside, 2.25)
+        found = shifted_piece([first, second], inside, 2.25)
         assert found.size == POWERS
         for t in (2.0, 2.6, 3.9):
             assert np.polynomial.polynomial.polyval(t - 2.25, found) == pytest.approx(
                 np.polynomial.polynomial.polyval(t - piece.begin, piece.coefficients)
             )
-    constant = moved([Piece(0.0, 1.0, np.array([3.0, *[0.0] * 5]))], 0.5, 0.25)
+    constant = shifted_piece([Piece(0.0, 1.0, np.array([3.0, *[0.0] * 5]))], 0.5, 0.25)
     assert constant.tolist() == [3.0, *[0.0] * 5]
 
 
@@ -158,7 +165,7 @@ def test_run_stops_at_every_input_piece():
         "a": sampled(Signal(step_at(1.5), (1.5,))),
         "b": sampled(Signal(polynomial(1.0, 2.0), (1.25,))),
     }
-    told = list(steps(inputs, 1.0, 2.0))
+    told = list(input_pieces(inputs, 1.0, 2.0))
     assert [until for until, _ in told] == pytest.approx([1.25, 1.5, 2.0], abs=1e-11) and told[-1][
         0
     ] == 2.0
@@ -166,6 +173,6 @@ def test_run_stops_at_every_input_piece():
         assert given["a"] == pytest.approx([value, *[0.0] * 5], abs=1e-6) and given[
             "b"
         ] == pytest.approx([1.0 + 2.0 * origin, 2.0, 0, 0, 0, 0], abs=1e-6)
-    assert [until for until, _ in steps({}, 1.0, 2.0)] == [2.0]
-    tiny = list(steps({"a": sampled(polynomial(1.0))}, 1.0, 1.0 + 1e-13))
+    assert [until for until, _ in input_pieces({}, 1.0, 2.0)] == [2.0]
+    tiny = list(input_pieces({"a": sampled(polynomial(1.0))}, 1.0, 1.0 + 1e-13))
     assert [until for until, _ in tiny] == [1.0 + 1e-13]

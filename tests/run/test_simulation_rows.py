@@ -10,15 +10,15 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.engine.status import EvaluationError
-from kinetree.models.run import ensemble, simulation, through_events
-from kinetree.models.run.inputs import Sampled, Signal
+from kinetree.models.run import ensemble, lanes_through_events, simulation
+from kinetree.models.run.input_functions import Sampled, Signal
 from kinetree.models.run.simulation import Options
-from kinetree.models.run.unit import Run, make_unit, transition
+from kinetree.models.run.simulation_unit import Run, make_unit, stage_transition
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import CURVE, WIDTH, Status
 from kinetree.solvers.model_records import HEADER
 
-E, T = ensemble, through_events
+E, T = ensemble, lanes_through_events
 
 
 class Running:
@@ -116,11 +116,11 @@ def test_staged_run_stops_around_events():
 
 def test_statuses_that_are_no_errors():
     run = Run(make_unit(load(mass()).compile()))
-    simulation.check(run, Status.OK)
-    simulation.check(run, Status.EVENT)
+    simulation.raise_on_failure(run, Status.OK)
+    simulation.raise_on_failure(run, Status.EVENT)
     run.head.time = 2.5
     with pytest.raises(EvaluationError, match="at t = 2.5: too many|at t = 2.5: ") as caught:
-        simulation.check(run, Status.TOO_MANY_STEPS)
+        simulation.raise_on_failure(run, Status.TOO_MANY_STEPS)
     assert caught.value.status == Status.TOO_MANY_STEPS
 
 
@@ -137,7 +137,7 @@ def mass(**more: Any) -> dict[str, Any]:
 def test_moving_input_passes_all_derivatives():
     """By its number among the inputs: the value in its register, the slope and CURVE more powers in their parts."""
     run: Any = Running()
-    simulation.give(run, "g", np.arange(1.0, CURVE + 3))
+    simulation.write_input_polynomial(run, "g", np.arange(1.0, CURVE + 3))
     expected = np.zeros(100)
     expected[81], expected[84 + CURVE : 84 + 2 * CURVE] = 2.0, np.arange(3.0, CURVE + 3)
     assert (
@@ -155,7 +155,7 @@ def test_interval_continues_across_pieces(followed: int):
         moving = {
             "f": Sampled("f", Signal(lambda t, jump=jump: 1.0 if t >= jump else 3.0, (jump,)), 1e-8)
         }
-        simulation.go_to(run, Results(), moving, 0.0, 1.0)  # type: ignore[arg-type]
+        simulation.advance_to_row(run, Results(), moving, 0.0, 1.0)  # type: ignore[arg-type]
         advances = [
             (option & U.CONTINUED, t)
             for name, option, t in (each for each in run.told if each[0] == "unit_advance")
@@ -169,7 +169,7 @@ def test_interval_continues_across_pieces(followed: int):
             run.told[-2:] == [("f", 1.0), ("unit_refresh", 0, 1.0)]
         ) == refreshed
     still: Any = Running(stages=1)
-    simulation.go_to(still, Results(), {}, 0.0, 1.0)  # type: ignore[arg-type]
+    simulation.advance_to_row(still, Results(), {}, 0.0, 1.0)  # type: ignore[arg-type]
     assert still.told == [("unit_advance", U.STOP_BEFORE_FULL, 1.0)]
 
 
@@ -177,7 +177,7 @@ def test_coupling_follows_previous_polynomial():
     """A row that comes without a jump needs no look at the input: what its polynomial reaches is what it is."""
     run: Any = Running(stages=1, followed=1)
     function = Signal(lambda t: 3.0 + 2.0 * t, (0.5,))
-    simulation.go_to(run, Results(), {"f": Sampled("f", function, 1e-8)}, 0.0, 1.0)  # type: ignore[arg-type]
+    simulation.advance_to_row(run, Results(), {"f": Sampled("f", function, 1e-8)}, 0.0, 1.0)  # type: ignore[arg-type]
     assert ("unit_refresh", 0, 1.0) not in run.told
 
 
@@ -194,7 +194,7 @@ def test_the_options_of_a_run_reach_its_integrator():
     for integrator, moving, actuators, soft in rows:
         run: Any = Running()
         run.unit.description = SimpleNamespace(actuators={"a": 1} if actuators else {})
-        simulation.set_options(
+        simulation.write_integrator_options(
             run,
             Options(0.0, 1.0, 0.1, integrator, "auto", 1e-3, 1e-4, 0.05, 0.5, 77.0),
             bool(moving),
@@ -213,7 +213,9 @@ def test_the_options_of_a_run_reach_its_integrator():
 @pytest.mark.parametrize("integrator", ["rk4", "auto", "rk45", *E.TABLES])
 def test_the_methods_of_lanes_integrate_polynomials(integrator: str):
     """Nodes are the sums of their rows; weights integrate up to the order, their difference up to the lower one."""
-    numbers = E.method_of(Options(0.0, 1.0, 0.1, integrator, "auto", 1e-3, 1e-4, 0.05, 0.5), 2.0)
+    numbers = E.method_numbers(
+        Options(0.0, 1.0, 0.1, integrator, "auto", 1e-3, 1e-4, 0.05, 0.5), 2.0
+    )
     stages = int(-3 + np.sqrt(9 + 4 * (numbers.size - 7))) // 2
     assert numbers.size == 7 + 3 * stages + stages**2
     head, c, b, e, a = np.split(numbers, 7 + stages * np.array([0, 1, 2, 3]))
@@ -242,7 +244,7 @@ def test_the_methods_of_lanes_integrate_polynomials(integrator: str):
 def test_tableaus_of_lanes_with_their_last_stage():
     """What is compared, too, belongs to that stage: the difference of both solutions vanishes for constant rates alone."""
     for name in ("auto", *E.TABLES):
-        numbers = E.method_of(Options(0.0, 1.0, 0.1, name, "auto", 1e-3, 1e-4, 0.05, 0.5), 1.0)
+        numbers = E.method_numbers(Options(0.0, 1.0, 0.1, name, "auto", 1e-3, 1e-4, 0.05, 0.5), 1.0)
         stages = int(-3 + np.sqrt(9 + 4 * (numbers.size - 7))) // 2
         e = numbers[7 + 2 * stages : 7 + 3 * stages]
         assert e.sum() == pytest.approx(0.0, abs=1e-13) and e[-1] != 0.0
@@ -280,7 +282,7 @@ class Grouped:
 def test_ensemble_groups_are_refilled(sizes: tuple[int, ...], left: int):
     numbers = iter(range(99))
     groups: Any = [Grouped(*(next(numbers) for _ in range(size))) for size in sizes]
-    stay, out = T.filled(groups)
+    stay, out = T.fullest_groups(groups)
     assert (
         len(stay) == left
         and sorted(len(group.members()) for group in stay) == sorted(sizes)[len(sizes) - left :]
@@ -302,11 +304,11 @@ def test_run_joins_matching_group(monkeypatch):
         def join(self, member) -> None:
             self.places[self.places.index(None)] = member
 
-    monkeypatch.setattr(T, "Group", New)
+    monkeypatch.setattr(T, "LaneGroup", New)
     groups: dict[Any, Any] = {}
     for k in range(WIDTH + 2):
-        T.place("room", groups, SimpleNamespace(key="a", structure="s", number=k), 4)  # type: ignore[arg-type]
-    T.place("room", groups, SimpleNamespace(key="b", structure="s", number=99), 4)  # type: ignore[arg-type]
+        T.join_group("room", groups, SimpleNamespace(key="a", structure="s", number=k), 4)  # type: ignore[arg-type]
+    T.join_group("room", groups, SimpleNamespace(key="b", structure="s", number=99), 4)  # type: ignore[arg-type]
     assert (
         [len(group.members()) for group in groups["a"]] == [WIDTH, 2]
         and len(groups["b"]) == 1
@@ -325,7 +327,7 @@ def test_how_a_stage_is_entered():
             compiled=[None, SimpleNamespace(registers=registers, loops=loops)],
             states=["v", "y", "x"],
         )
-        assert transition(unit, 1, ["a", "b", "c"]) == [
+        assert stage_transition(unit, 1, ["a", "b", "c"]) == [
             *U.TRANSITION.filled(set=2, freed=2, locked=2, jump=jump),
             3,
             4,

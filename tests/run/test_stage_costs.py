@@ -8,7 +8,7 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.engine.instance import Instance
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.solvers.layout import Status
 
 REPEATS = 20

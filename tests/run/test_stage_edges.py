@@ -133,7 +133,7 @@ def test_release_keeps_momentum():
 
 def test_run_continues_from_a_copy_bit_for_bit():
     """A run that is copied in the middle, restored elsewhere and continued equals the uninterrupted one in every bit."""
-    from kinetree.models.run.unit import Run, make_unit
+    from kinetree.models.run.simulation_unit import Run, make_unit
 
     unit = make_unit(
         staged(

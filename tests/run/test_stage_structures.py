@@ -22,9 +22,9 @@ from kinetree.models.engine.entry_points import kind
 from kinetree.models.engine.fastcall_shim import known_layout
 from kinetree.models.engine.instance import OFTEN, Instance, aligned, shaped
 from kinetree.models.language.errors import ModelError
-from kinetree.models.run import ensemble, replay
-from kinetree.models.run.cases import Cases, alike
-from kinetree.models.run.unit import union
+from kinetree.models.run import derived_columns, ensemble
+from kinetree.models.run.ensemble_cases import Cases, have_equal_numbers
+from kinetree.models.run.simulation_unit import ordered_union
 from kinetree.solvers.layout import Status
 
 BODY = {"mass": 1.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
@@ -225,7 +225,7 @@ def test_ground_supports_are_classified():
 
 
 def test_names_of_all_structures_are_ordered():
-    assert union([["b", "a"], ["c", "a"], [], ["d", "b"]]) == ["b", "a", "c", "d"]
+    assert ordered_union([["b", "a"], ["c", "a"], [], ["d", "b"]]) == ["b", "a", "c", "d"]
 
 
 def test_workspace_receives_given_values():
@@ -296,7 +296,11 @@ def test_repeated_evaluation_uses_fast_path(monkeypatch):
 
 def test_structures_are_alike_in_every_number():
     one, same, other = (load(train()).compile(k=k).compiled for k in (2.0, 2.0, 3.0))
-    assert alike(one, same, {}) and not alike(one, other, {}) and alike(one, same, {"f": 2.0})
+    assert (
+        have_equal_numbers(one, same, {})
+        and not have_equal_numbers(one, other, {})
+        and have_equal_numbers(one, same, {"f": 2.0})
+    )
     tables = [
         load(
             train(
@@ -308,9 +312,9 @@ def test_structures_are_alike_in_every_number():
         for y in (1.0, 1.0, 2.0)
     ]
     assert (
-        alike(tables[0], tables[1], {})
-        and not alike(tables[0], tables[2], {})
-        and not alike(one, tables[0], {})
+        have_equal_numbers(tables[0], tables[1], {})
+        and not have_equal_numbers(tables[0], tables[2], {})
+        and not have_equal_numbers(one, tables[0], {})
     )
 
 
@@ -344,12 +348,12 @@ def test_lane_exclusions_are_explained(monkeypatch):
     ):  # fmt: skip
         system = load(train(**more)).compile()
         cases.quick = quick
-        why = ensemble.why_not(system, cases, SimpleNamespace(integrator=integrator))  # type: ignore[arg-type]
+        why = ensemble.lanes_refusal(system, cases, SimpleNamespace(integrator=integrator))  # type: ignore[arg-type]
         assert words in why and bool(why) == bool(words), (more, integrator, why)
-        assert ensemble.happens(system) == bool(more)
+        assert ensemble.can_have_events(system) == bool(more)
     monkeypatch.setattr(ensemble, "pointer_entry", lambda name: None)
     assert (
-        ensemble.why_not(load(train()).compile(), cases, SimpleNamespace(integrator="rk4"))
+        ensemble.lanes_refusal(load(train()).compile(), cases, SimpleNamespace(integrator="rk4"))
         == "kernels run in plain Python"
     )  # type: ignore[arg-type]
 
@@ -378,11 +382,11 @@ def test_registers_that_a_row_depends_on_besides_its_state():
         each
         for each in (None, load(train(stages=[{"ends": {"at": 1.0}, "lock": ["B"]}, {}])).compile())
     )
-    from kinetree.models.run.unit import later
+    from kinetree.models.run.simulation_unit import later_structures
 
     assert compiled is not None
-    (second,) = later(compiled)
-    places = replay.kept_registers(second).tolist()
+    (second,) = later_structures(compiled)
+    places = derived_columns.kept_registers(second).tolist()
     names = {register: name for name, register in second.registers.items()}
     assert places[:5] == [1, 2, 3, 4, 5] and [names[each] for each in places[:4]] == [
         "k",
@@ -395,7 +399,7 @@ def test_registers_that_a_row_depends_on_besides_its_state():
         == [name for name in second.registers if name.startswith("locked(")]
         != []
     )
-    assert replay.kept_registers(compiled.compiled).tolist() == [1, 2, 3, 4, 5]
+    assert derived_columns.kept_registers(compiled.compiled).tolist() == [1, 2, 3, 4, 5]
 
 
 def test_states_of_contacts_are_kept_with_their_directions():
@@ -419,9 +423,9 @@ def test_states_of_contacts_are_kept_with_their_directions():
     instance = Instance(compiled)
     instance.work[:] = -1.0
     instance.ws.c_mode[:], instance.ws.c_dir[:] = (1.0, 2.0), (3.0, 4.0, 5.0, 6.0)
-    places = replay.contact_places(compiled)
+    places = derived_columns.contact_places(compiled)
     assert instance.work[places].tolist() == [1, 2, 3, 4, 5, 6]
-    replay.begin_contacts(instance, np.array([2.0, 1.0, 6.0, 5.0, 4.0, 3.0]))
+    derived_columns.restore_contacts(instance, np.array([2.0, 1.0, 6.0, 5.0, 4.0, 3.0]))
     ws = instance.ws
     assert instance.work[places].tolist() == [2, 1, 6, 5, 4, 3]
     assert (

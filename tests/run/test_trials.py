@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kinetree.models import ModelError, load
-from kinetree.models.run.trials import Trials, same
+from kinetree.models.run.system_cache import SystemCache, have_equal_structures
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.models.system.system import System
 
@@ -36,7 +36,7 @@ def slider(**changes: Any) -> Mechanism:
 
 def test_intermediate_values_are_written_to_registers(compiled: list[dict[str, float]]):
     """Every parameter within its own range, borders included; what is beyond widens it, on either side. A mass, a start and what laws depend on."""
-    mechanism, trials = slider(), Trials(slider())
+    mechanism, trials = slider(), SystemCache(slider())
     low, high, more, less = (
         {"k": k, "m": m, "x0": x}
         for k, m, x in ((50, 1, 0.0), (80, 3, 0.5), (90, 2, 0.25), (60, 0.5, 0.1))
@@ -55,11 +55,13 @@ def test_intermediate_values_are_written_to_registers(compiled: list[dict[str, f
     ):
         found = trials.at(numbers)
         assert not compiled
-        assert same(found, mechanism.compile(**numbers)) and compiled.pop() == numbers
+        assert (
+            have_equal_structures(found, mechanism.compile(**numbers)) and compiled.pop() == numbers
+        )
     for name, value in (("k", 49.9), ("k", 90.1), ("m", 0.49), ("x0", 0.51)):
         numbers = {"k": 70, "m": 1, "x0": 0.1} | {name: value}
         assert (
-            not same(trials.at({"k": 70, "m": 1, "x0": 0.1}), trials.at(numbers))
+            not have_equal_structures(trials.at({"k": 70, "m": 1, "x0": 0.1}), trials.at(numbers))
             and compiled.pop() == numbers
             and not compiled
         )
@@ -67,7 +69,7 @@ def test_intermediate_values_are_written_to_registers(compiled: list[dict[str, f
 
 def test_bounds_are_compiled_on_first_use(compiled: list[dict[str, float]]):
     """Those that cannot be made are passed over; other numbers hold in all of them, but where they are asked for."""
-    trials = Trials(
+    trials = SystemCache(
         slider(),
         {"c": 3.0, "k": 1.0},
         [{"k": 50.0, "x0": 0.0}, {"k": 80.0, "x0": -2.0}, {"k": 90.0, "x0": 0.5}],
@@ -97,7 +99,7 @@ def test_structural_values_are_compiled(compiled: list[dict[str, float]]):
     mechanism = slider(
         **SAMPLED, parameters=SLIDER["parameters"] | {"late": {"value": 0.05, "tunable": False}}
     )
-    trials = Trials(mechanism, ends=[{"late": 0.05}, {"late": 0.25}])
+    trials = SystemCache(mechanism, ends=[{"late": 0.05}, {"late": 0.25}])
     for late in (0.05, 0.15, 0.25):
         assert len(trials.at({"late": late}).compiled.states) == len(
             mechanism.compile(late=late).compiled.states
@@ -111,8 +113,8 @@ def test_reparameterised_systems_equal_compiled_ones():
         slider(stages=[{"ends": {"after": 1.0}, "set": {"c": c}}, {}]).compile()
         for c in (3.0, 4.0, 3.0)
     )
-    assert same(one, again) and not same(one, other)
-    assert not same(
+    assert have_equal_structures(one, again) and not have_equal_structures(one, other)
+    assert not have_equal_structures(
         one, slider(stages=[{"ends": {"after": 1.0}, "set": {"c": 3.0}}, {}]).compile(m=2.5)
     )
 
@@ -122,14 +124,14 @@ def test_structural_changes_are_recompiled(compiled: list[dict[str, float]]):
     chain = {"parameters": {"k": 1.0}, "chain": {"count": 3, "mass": 1.0, "stiffness": "k"}}
     held = slider(**PROPORTIONAL, run={"prepare": [{"name": "rest"}]})
     for mechanism in (load(chain), held):
-        trials = Trials(mechanism, ends=[{"k": 90.0}, {"k": 120.0}])
+        trials = SystemCache(mechanism, ends=[{"k": 90.0}, {"k": 120.0}])
         for k in (90.0, 120.0, 100.0):
             del compiled[:]
             trials.at({"k": k})
             assert [each for each in compiled if each] == [{"k": k}]
-    assert [Trials(each).told for each in (load(chain), held)] == [False, False]
+    assert [SystemCache(each).told for each in (load(chain), held)] == [False, False]
     assert [
-        Trials(slider(**each)).told
+        SystemCache(slider(**each)).told
         for each in (PROPORTIONAL, {"run": {"prepare": [{"name": "rest"}]}})
     ] == [True, True]
 
@@ -140,7 +142,7 @@ def test_run_starts_from_equilibrium_of_its_parameters(compiled: list[dict[str, 
         "forces": SLIDER["forces"] | {"p": {"coordinate": "x", "value": "5"}},
         "run": {"prepare": [{"name": "rest"}]},
     }
-    trials = Trials(slider(**push), ends=[{"k": 50.0}, {"k": 0.0}, {"k": 200.0}])
+    trials = SystemCache(slider(**push), ends=[{"k": 50.0}, {"k": 0.0}, {"k": 200.0}])
     found = trials.at({"k": 125.0})
     assert {"k": 125.0} not in compiled and found.start()[0] == pytest.approx([0.02], abs=1e-9)
-    assert same(found, slider(**push).compile(k=125.0))
+    assert have_equal_structures(found, slider(**push).compile(k=125.0))

@@ -219,7 +219,7 @@ def test_plant_is_linearised_at_equilibrium_or_start(
     monkeypatch: pytest.MonkeyPatch, offset: dict[str, float], inputs: dict[str, float]
 ):
     """At rest with the inputs that are set; at the beginning with the offsets of the loops as commands, too."""
-    import kinetree.models.analysis.moment as moment
+    import kinetree.models.analysis.operating_point as moment
     import kinetree.models.system.controller_variants as variants
 
     asked: list[Any] = []

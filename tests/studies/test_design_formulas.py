@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kinetree.models.analysis.frequency import Margins, StateSpace
+from kinetree.models.analysis.frequency_response import Margins, StateSpace
 from kinetree.scripts.studies import designs
 from kinetree.scripts.studies.lqg import diffused, weights
 from kinetree.scripts.studies.tuning import (
@@ -136,7 +136,7 @@ def test_loops_are_retuned_until_converged(
         ),
     )
     monkeypatch.setattr(designs, "margins", lambda loop: "told at last")
-    monkeypatch.setattr(designs, "held", lambda plant, period, late: None)
+    monkeypatch.setattr(designs, "held_plant", lambda plant, period, late: None)
     loops = [{"number": k, "command": f"u{k}", "measure": f"y{k}"} for k in range(count)]
     scenario = SimpleNamespace(
         loops=loops, commands=[], measures=[], forward=False, step=0.01, path="s.toml"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from plant_stand_in import scenario
 
-from kinetree.models.analysis.frequency import StateSpace
+from kinetree.models.analysis.frequency_response import StateSpace
 from kinetree.scripts.hil import clock, mailbox, partner
 from kinetree.scripts.hil.controller import Controller, FmuController, Loop, controller_of
 from kinetree.scripts.hil.design import loop_of, pid

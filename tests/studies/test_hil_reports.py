@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from plant_stand_in import scenario
 
-from kinetree.models.analysis.frequency import StateSpace
+from kinetree.models.analysis.frequency_response import StateSpace
 from kinetree.scripts.commands import hil
 from kinetree.scripts.hil import report
 from kinetree.scripts.hil.loop import Record
@@ -63,7 +63,7 @@ def test_margins_are_of_a_single_loop(monkeypatch: pytest.MonkeyPatch):
     A sampled loop is half a step late, as it ran the age of its commands besides.
     """
     from kinetree import models
-    from kinetree.models.analysis import moment
+    from kinetree.models.analysis import operating_point
 
     plant = StateSpace(np.array([[0.0]]), np.array([[1.0]]), np.array([[1.0]]), np.array([[0.0]]))
     asked: list[Any] = []
@@ -75,7 +75,7 @@ def test_margins_are_of_a_single_loop(monkeypatch: pytest.MonkeyPatch):
     small = SimpleNamespace(part=lambda ins, outs: (asked.append((ins, outs)), plant)[1])
     monkeypatch.setattr(models, "load", lambda source: mechanism)
     monkeypatch.setattr(
-        moment,
+        operating_point,
         "linear_at_rest",
         lambda given, inputs, outputs: (asked.append((given, inputs, outputs)), small)[1],
     )

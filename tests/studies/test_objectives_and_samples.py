@@ -498,7 +498,7 @@ def test_an_experiment_is_searched_between_its_bounds(monkeypatch: pytest.Monkey
     informed = lambda mechanism, names, trials, noise, stop, step: {  # noqa: E731
         "one": SimpleNamespace(score=lambda sizes: score[0] + sum(sizes) + trials["one"])
     }
-    monkeypatch.setattr(excitation, "informed", informed)
+    monkeypatch.setattr(excitation, "experiment_information", informed)
     wanted = Wanted(["k"], {"x": 1e-3}, 4.0, 0.01, {"a": (1.0, 2.0), "f": (0.1, 1.0)}, {"x": 0.5})
     made: Any = lambda numbers: numbers["a"] + 10.0 * numbers["f"]  # noqa: E731
     assert best_excitation(None, wanted, made) == {"a": 1.5, "f": 0.5}  # type: ignore[arg-type]

@@ -15,9 +15,9 @@ from scipy.optimize import root_scalar
 
 from kinetree import models
 from kinetree.models import load
-from kinetree.models.analysis.frequency import StateSpace
-from kinetree.models.analysis.identified import draw
-from kinetree.models.analysis.stabilisation_diagram import diagram
+from kinetree.models.analysis.frequency_response import StateSpace
+from kinetree.models.analysis.identification_result import draw_fit
+from kinetree.models.analysis.stabilisation_diagram import stabilisation_diagram
 from kinetree.scripts import cli
 from kinetree.scripts.hil.loop import simulate
 from kinetree.scripts.hil.report import write_report
@@ -454,7 +454,7 @@ def test_shares_of_runs_below_a_deviation(tmp_path: Path, figures: dict[str, Any
 def test_fit_plot_shows_measured_and_fitted():
     """Points are the measured values and lines the fitted ones, both in the unit on the axis."""
     time = np.linspace(0.0, 1.0, 20)
-    figure = draw(
+    figure = draw_fit(
         time, {"x": 2e-3 * np.sin(time)}, {"x": 3e-3 * np.cos(time)}, "a fit", None, {"x": "m"}
     )
     (place,) = figure.axes
@@ -473,7 +473,7 @@ def test_a_stabilisation_diagram():
         + np.exp(-0.6 * time) * np.cos(2 * np.pi * 5.0 * time)
         + noise
     )
-    found = diagram(time, {"x": record}, 12)
+    found = stabilisation_diagram(time, {"x": record}, 12)
     (place,) = found.plot().axes
     stable, steady, new = (line(place, k) for k in range(3))
     assert [each.get_label() for each in place.lines] == ["stable", "steady frequency", "new"]

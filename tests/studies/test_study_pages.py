@@ -464,7 +464,7 @@ def test_laws_of_an_experiment_are_of_time_and_of_what_varies():
 
 def test_experiment_plans_are_combined(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """One experiment has nothing to be taken together with; a deviation without end is none that one could write."""
-    import kinetree.models.analysis.experiments as experiments
+    import kinetree.models.analysis.experiment_information as experiments
     import kinetree.models.analysis.identification as identification
     from kinetree.scripts.studies import excitation
 
@@ -478,10 +478,10 @@ def test_experiment_plans_are_combined(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setattr(identification, "checked_parameters", lambda mechanism, wanted: {"k": 4.0})
     monkeypatch.setattr(
         experiments,
-        "informed",
+        "experiment_information",
         lambda *given: asked.append(given) or {label: told(0.5) for label in given[2]},
     )
-    monkeypatch.setattr(experiments, "together", lambda found: told(math.inf))
+    monkeypatch.setattr(experiments, "combined_information", lambda found: told(math.inf))
     monkeypatch.setattr(
         excitation,
         "best_excitation",

@@ -75,7 +75,7 @@ def test_cases_reuse_compilation_for_plain_numbers(
         rows, "base_of", lambda source, token: SimpleNamespace(description=SimpleNamespace(**known))
     )
     monkeypatch.setattr(
-        "kinetree.models.run.cases.Cases",
+        "kinetree.models.run.ensemble_cases.Cases",
         lambda base, given, inputs: (
             seen.append((given, inputs)) or SimpleNamespace(quick=known["quick"])
         ),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.analysis.frequency import StateSpace, margins
-from kinetree.models.analysis.moment import linear_at_rest
+from kinetree.models.analysis.frequency_response import StateSpace, margins
+from kinetree.models.analysis.operating_point import linear_at_rest
 from kinetree.scripts import cli
 from kinetree.scripts.hil.design import pid
 from kinetree.scripts.studies.lqg import observed

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.linalg import block_diag, expm
 
-from kinetree.models.analysis.frequency import Margins, StateSpace
-from kinetree.models.analysis.sampled import Sampled, held
+from kinetree.models.analysis.frequency_response import Margins, StateSpace
+from kinetree.models.analysis.sampled_loops import SampledLoop, held_plant
 from kinetree.scripts.studies import designs, tuning
 from kinetree.scripts.studies.lqg import Observed
 from kinetree.scripts.studies.tuning import (
@@ -128,7 +128,9 @@ def test_unlimited_bandwidth_is_capped():
     """Ten times the fastest of a continuous plant; of a sampled one nine tenths of half its rate, w T/2 behind."""
     found = tuned(INTEGRATOR, ("kp",), 0.0, {})
     assert found is not None and found.crossover == 10.0 * INTEGRATOR.frequencies()[-1]
-    found = tuned(held(INTEGRATOR, T), ("kp",), 0.0, {"phase": 8.9, "gain": 1.01, "modulus": 0.01})
+    found = tuned(
+        held_plant(INTEGRATOR, T), ("kp",), 0.0, {"phase": 8.9, "gain": 1.01, "modulus": 0.01}
+    )
     assert (
         found is not None
         and found.crossover == pytest.approx(0.9 * math.pi / T, rel=4 * EPS)
@@ -190,7 +192,7 @@ def test_notches_are_tried_at_lightly_damped_modes_alone(
     n = len(A)
     plant = StateSpace(A, np.ones((n, 1)), np.ones((1, n)), np.zeros((1, 1)))
     if period:
-        plant = Sampled(A, plant.B, plant.C, plant.D, period)
+        plant = SampledLoop(A, plant.B, plant.C, plant.D, period)
     asked: list[Any] = []
     answers = {0.05: 1.04, 0.29: 1.06, 0.1: None}
 
@@ -244,7 +246,7 @@ def plant_of(outputs: int, inputs: int, period: float) -> StateSpace:
         draw.normal(size=(outputs, 4)),
         0.3 * draw.normal(size=(outputs, inputs)),
     )
-    return Sampled(*parts, period) if period else StateSpace(*parts)
+    return SampledLoop(*parts, period) if period else StateSpace(*parts)
 
 
 @pytest.mark.parametrize("period", [0.0, T])
@@ -287,7 +289,7 @@ def looped(monkeypatch: pytest.MonkeyPatch, count: int, answers: Any) -> tuple[A
         ),
     )
     monkeypatch.setattr(designs, "margins", lambda loop: None)
-    monkeypatch.setattr(designs, "held", lambda plant, period, late: None)
+    monkeypatch.setattr(designs, "held_plant", lambda plant, period, late: None)
     monkeypatch.setattr(designs, "forward_gains", lambda plant, crossover: (crossover, 2.0))
     loops = [
         {"number": k, "command": f"u{k}", "measure": f"y{k}", "kp": 0.5 + k, "kd": 0.25}
@@ -378,7 +380,7 @@ def test_notch_frequency_is_kept(
 
 def test_observer_table_is_relative_to_equilibrium():
     """Measures less what they are at rest; with its own matrices, and the eigenvalues of regulator and observer."""
-    plant = Sampled(
+    plant = SampledLoop(
         np.diag([0.5, 0.25]), np.array([[1.0], [0.0]]), np.array([[0.0, 1.0]]), np.zeros((1, 1)), T
     )
     made = Observed(plant, np.array([[0.25, 0.0]]), np.array([[0.0], [0.5]]), T)

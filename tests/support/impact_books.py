@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import linprog, nnls
 
 from kinetree.models import load
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.models.system.forms import MASS
 from kinetree.models.system.system import System
 from kinetree.solvers import layout as L

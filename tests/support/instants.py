@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.models import load
 from kinetree.models.engine.status import check_status
-from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.run.unit import Run
+from kinetree.models.run.simulation_unit import Run
 from kinetree.models.trace.symbolic_kernels import ROOT, PlainKernels, named
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U

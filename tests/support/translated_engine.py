@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from filelock import FileLock
 
-import kinetree.models.run.unit as unit_module
+import kinetree.models.run.simulation_unit as unit_module
 from kinetree.fmu.source.archive import STRICT, engine_text
 from kinetree.solvers.cache import cache_root
 from kinetree.solvers.library.c_compiler import compiler

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-import kinetree.models.gradients.kept as K
-from kinetree.models.gradients.backwards import go_backwards
-from kinetree.models.gradients.forwards import go_forwards
+import kinetree.models.gradients.kernel_cache as K
+from kinetree.models.gradients.backward_steps import go_backwards
+from kinetree.models.gradients.forward_steps import go_forwards
 
 
 @pytest.mark.skipif(bool(K.config.DISABLE_JIT), reason="nothing is compiled")
@@ -28,9 +28,9 @@ def test_the_folder_is_another_for_another_state_of_any_source(
     for name in ("a.py", "b.py"):
         (tmp_path / name).write_text("x = 1\n")
     monkeypatch.setattr(K, "HERE", tmp_path)
-    found = [K.folder(), K.folder()]
+    found = [K.cache_folder(), K.cache_folder()]
     (tmp_path / "b.py").write_text("x = 2\n")
-    found.append(K.folder())
+    found.append(K.cache_folder())
     monkeypatch.setattr(K, "sources_hash", lambda: "another")
-    found.append(K.folder())
+    found.append(K.cache_folder())
     assert found[0] == found[1] and len(set(found)) == 3

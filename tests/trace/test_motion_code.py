@@ -7,7 +7,7 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.archive.payload import with_checksum
 from kinetree.models import load
 from kinetree.models.run.simulation import Options, simulate
-from kinetree.models.run.unit import make_unit
+from kinetree.models.run.simulation_unit import make_unit
 from kinetree.models.specialised.llvm_compiler import compiled
 from kinetree.models.specialised.specialised_rates import Motion, attach, motions, own_place
 from kinetree.scripts.fmi.host import Archive, Host

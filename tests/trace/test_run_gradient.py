@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.gradients import blocks
+from kinetree.models.gradients import step_blocks
 
 PENDULUM = {
     "format": "kinetree/1",
@@ -237,7 +237,7 @@ def test_a_run_that_begins_at_rest():
 def test_blocks_of_little_memory(monkeypatch: pytest.MonkeyPatch):
     """Of earlier blocks only the beginnings are kept: the same slopes to the last digit."""
     right = run().gradient("height", NAMES)
-    monkeypatch.setattr(blocks, "MEMORY", 20 * 7)
+    monkeypatch.setattr(step_blocks, "MEMORY", 20 * 7)
     assert np.array_equal(run().gradient("height", NAMES), right)
 
 
