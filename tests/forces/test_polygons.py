@@ -82,6 +82,46 @@ def test_depth_of_two_polygons_is_that_of_their_corners():
     assert 10 < inside < 55
 
 
+def test_lanes_and_exact_slopes_agree_in_contact():
+    """Accelerations of many states, and exact slopes against central differences."""
+    law = {"damping": 3.0, "friction": 0.3}
+    system = load(plates({"polygon": PLATE}, {"polygon": KITE}, **law)).compile()
+    rng = np.random.default_rng(2)
+    q, u = rng.uniform(-0.5, 0.5, (32, 6)), rng.normal(size=(32, 6))
+    single = np.array([system.accelerations(0.0, *state) for state in zip(q, u, strict=True)])
+    assert (np.abs(single).max(axis=1) > 1.0).sum() > 10
+    assert system.accelerations_many(0.0, q, u) == pytest.approx(single, abs=1e-9)
+    h = 1e-6
+    for k in range(6):
+        ends = [
+            [system.accelerations(0.0, q[k] + way * h * each, u[k]) for each in np.eye(6)]
+            for way in (1.0, -1.0)
+        ]
+        slopes = (np.array(ends[0]) - np.array(ends[1])).T / (2.0 * h)
+        found = system.derivatives(0.0, q[k], u[k])[0]
+        assert found == pytest.approx(slopes, abs=1e-9 * np.abs(slopes).max() + 1e-5)
+
+
+def test_polygons_hold_through_stages():
+    """A plate that rests on a step falls on when the step leaves."""
+    wide = [[-1.0, -0.5], [1.0, -0.5], [1.0, 0.0], [-1.0, 0.0]]
+    description = plates({"polygon": SQUARE}, {"polygon": wide}, stiffness=1e4, damping=300)
+    description |= {"gravity": [0, -9.81, 0], "stages": [
+        {"name": "on the step", "ends": {"at": 0.5}, "drop": ["b"]},
+        {"name": "falls"},
+    ]}  # fmt: skip
+    description["joints"] = {
+        "ja": {"child": "a", "type": "planar", "start": [0, 0.1, 0]},
+        "jb": {"child": "b", "transforms": [{"shift": "y", "coordinate": "h"}]},
+    }
+    description["forces"]["foot"] = {"coordinate": "h", "stiffness": 1e6, "damping": 1e3}
+    del description["outputs"]
+    result = load(description).compile().simulate(0.8, output_step=0.1)
+    assert result["ja.y"][4] == pytest.approx(0.1, abs=5e-3)
+    fall = result["ja.y"][-1] - result["ja.y"][5]
+    assert fall == pytest.approx(-0.5 * 9.81 * 0.3**2, abs=0.02)
+
+
 def test_plate_rests_on_corners_of_both():
     """A square on a wider one: two corners bear half the weight each, m g/(2 k) below the edge."""
     wide = [[-1.0, -0.5], [1.0, -0.5], [1.0, 0.0], [-1.0, 0.0]]
