@@ -113,6 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
             near = near_command(arguments[0]) if command != "kinetree" else ""
             hint = f"; did you mean '{near}'? See kinetree --help" if near else ""
             message = error.format_message().removesuffix(".")
+            message = message.split(". Did you mean")[0] if near else message
             print(f"kinetree: {message}{hint or f'. See {command} --help'}", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, Abort):

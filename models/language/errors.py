@@ -100,6 +100,12 @@ OTHER_WORDS = {
     ("base", "from", "predecessor", "body1"): ("parent",),
     ("to", "successor", "link", "body2"): ("child",),
     ("end_time", "t_end", "duration", "tstop"): ("stop_time",),
+    ("cardan", "u_joint", "hooke"): ("universal",),
+    ("hinge", "pin", "pivot", "rotational", "continuous"): ("revolute",),
+    ("slider", "slide", "sliding", "translational"): ("prismatic",),
+    ("ball", "ball_joint", "ball_and_socket"): ("spherical",),
+    ("fixed", "weld", "welded"): ("rigid",),
+    ("floating", "six_dof"): ("free",),
 }
 
 

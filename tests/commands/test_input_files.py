@@ -127,3 +127,13 @@ def test_a_missing_file_is_said_with_its_neighbour(tmp_path, capsys):
     assert main(["run", str(tmp_path / "craen.toml")]) == 2
     said = capsys.readouterr().err
     assert "craen.toml: file not found" in said and "'crane.toml'" in said
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [("cardan", "universal"), ("hinge", "revolute"), ("ball", "spherical"), ("fixed", "rigid")],
+)
+def test_joints_by_the_words_of_other_tools_lead_to_ours(theirs: str, ours: str):
+    joint = {"child": "a", "type": theirs}
+    with pytest.raises(ModelError, match=f"did you mean '{ours}'"):
+        load({"format": "kinetree/1", "bodies": {"a": {"mass": 1}}, "joints": {"j": joint}})
