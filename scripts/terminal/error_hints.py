@@ -56,7 +56,7 @@ FORMS = {
         "parameters stand under [parameters]; `kinetree info MODEL` lists them with values "
         "and units"
     ),
-    r"no (state|input|output|body|joint|stage|mode|channel|face|node|table)s? ": (
+    r"no (coordinate|state|input|output|body|joint|stage|mode|channel|face|node|table)s? ": (
         "no such name there: `kinetree info MODEL` lists the names of a mechanism, the "
         "message those that are there"
     ),

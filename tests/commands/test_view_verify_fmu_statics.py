@@ -98,8 +98,8 @@ def test_view_writes_page_of_mechanism(
     monkeypatch.setattr(
         view,
         "scene",
-        lambda source, settings, stop, recorded: asked.append(
-            (source, settings, stop, recorded and recorded.name)
+        lambda source, settings, stop, recorded: (
+            asked.append((source, settings, stop, recorded and recorded.name)) or {}
         ),
     )
     monkeypatch.setattr(webbrowser, "open", asked.append)
