@@ -7,7 +7,7 @@ letter, digit or underscore.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kinetree.fmu.names import RESERVED, imported
@@ -79,9 +79,31 @@ def wrapper_text(unit: Any, name: str, block: str, lengths: Mapping[str, float])
             "equation",
             *equations,
             f"  annotation({ICON.format(low=low)},",
+            *(f"    {each}," for each in figures(names, results)),
         ]
     )
     return f'{body}\n    uses(Modelica(version = "4.0.0"), Kinetree(version = "0.1.0")));\nend {name};\n'
+
+
+def figures(names: Names, results: Sequence[Variable]) -> list[str]:
+    """Return the annotation of the plots that a tool shows by itself (Modelica 3.5, 18.2.2): one
+    plot for each unit of the results; none where there is nothing to show.
+    """
+    by_unit: dict[str, list[Variable]] = {}
+    for v in results:
+        if v.variability == "continuous":
+            by_unit.setdefault(v.unit, []).append(v)
+    plots = []
+    for unit, shown in by_unit.items():
+        curves = [
+            f"Curve(y = {names.own(v.name)}, legend = {quoted(v.text or v.name)})" for v in shown
+        ]
+        title = "" if unit in ("", "1") else f"title = {quoted(unit)}, "
+        plots.append(f"Plot({title}curves = {{{', '.join(curves)}}})")
+    if not plots:
+        return []
+    head = 'title = "Results", identifier = "results", preferred = true'
+    return [f"Documentation(figures = {{Figure({head}, plots = {{{', '.join(plots)}}})}})"]
 
 
 def flange(

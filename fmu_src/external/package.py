@@ -13,7 +13,17 @@ from typing import Any
 
 from kinetree.fmu.archive.payload import payload, token_of
 from kinetree.fmu.external.library import LIBRARY, block_library
-from kinetree.fmu.modelica import ICON, INPUT, OUTPUT, Names, attributes, comment, placed, quoted
+from kinetree.fmu.modelica import (
+    ICON,
+    INPUT,
+    OUTPUT,
+    Names,
+    attributes,
+    comment,
+    figures,
+    placed,
+    quoted,
+)
 from kinetree.fmu.variables import Type, Variable, fmi_name, variable_table
 
 FOLDERS = {"linux64": "linux64", "aarch64-linux": "aarch64-linux"}  # in Resources/Library
@@ -226,7 +236,8 @@ def closing(m: Mechanism, name: str) -> str:
         2 if a.chambers else 1 for a in m.actuators
     )
     low = -100 - 40 * max(0, max(left, len(m.results)) - 5)
-    return f"    annotation({ICON.format(low=low)});\n  end {name};\n"
+    shown = ", ".join([ICON.format(low=low), *figures(m.names, m.results)])
+    return f"    annotation({shown});\n  end {name};\n"
 
 
 def object_of(m: Mechanism, exchange: bool, tolerance: str) -> str:

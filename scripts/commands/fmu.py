@@ -82,6 +82,13 @@ def fmu(
             help="Compile code specialised for this mechanism into the FMU (native back end).",
         ),
     ] = False,
+    reference: Annotated[
+        bool,
+        typer.Option(
+            "--reference",
+            help="Add stimuli, results and tolerances (draft FMI-LS-REF), which verify and any host can check.",
+        ),
+    ] = False,
     linear: Annotated[
         bool,
         typer.Option(
@@ -130,6 +137,10 @@ def fmu(
         plain_names,
         specialised,
     )
+    if reference:
+        from kinetree.scripts.fmi.reference_results import add_reference
+
+        say(f"{add_reference(path)} rows of reference results")
     component = backend == "native" and version[0] == "3"
     if json:
         there, absent = platforms_in(path, component)

@@ -1,7 +1,9 @@
 """`kinetree verify`: validates an FMU against its model."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.exceptions import Exit
@@ -10,6 +12,9 @@ from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.json_output import Json, show_json
 from kinetree.scripts.terminal.own_process import OwnProcess
+
+if TYPE_CHECKING:
+    from kinetree.scripts.fmi.verify import Report
 
 WIDE = 400  # columns
 FAMILIES = {"wasm": "wasm32", "darwin": "darwin"}  # short names of platforms: what is in theirs
@@ -62,6 +67,7 @@ def verify(
         raise BadInput(f"{file}: expected an FMU, found something that is no zip archive")
     names = list(dict.fromkeys([*hosts_of(host), *hosts_on(platform)]))
     report = check(file, stop_time)
+    own_reference(report, file)
     in_hosts(report, file, names)
     if as_json:
         rows = [{"what": row.what, "result": row.result, "good": row.good} for row in report.checks]
@@ -80,6 +86,16 @@ def verify(
         console.print(table)
     if not report.good:
         raise Exit(1)
+
+
+def own_reference(report: Report, file: Path) -> None:
+    """Check the reference results that an archive carries."""
+    from kinetree.scripts.fmi.host import Archive
+    from kinetree.scripts.fmi.reference_results import carries_reference, check_reference
+
+    if carries_reference(file):
+        with Archive(file) as archive:
+            check_reference(report, archive)
 
 
 def hosts_of(text: str) -> list[str]:
