@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.fmu.archive.payload import payload, token_of
+from kinetree.fmu.external.function_texts import function_texts
 from kinetree.fmu.external.library import LIBRARY, block_library
 from kinetree.fmu.modelica import (
     ICON,
@@ -27,77 +28,7 @@ from kinetree.fmu.modelica import (
 from kinetree.fmu.variables import Type, Variable, fmi_name, variable_table
 
 FOLDERS = {"linux64": "linux64", "aarch64-linux": "aarch64-linux"}  # in Resources/Library
-POSITION = "input Object o; input Real t; input Real x[:]; input Integer uvr[:]; input Real u[:]; input Integer epoch;"
-PASSED = "o, t, x, size(x, 1), uvr, size(uvr, 1), u, size(u, 1), epoch"
 NOTHING = "fill(0, 0), fill(0.0, 0)"  # no inputs
-FUNCTIONS = """
-  class Object "the compiled mechanism"
-    extends ExternalObject;
-    function constructor
-      input String instance; input String file; input Boolean exchange; input Real tolerance; input Real start;
-      input Integer vr[:]; input Real values[size(vr, 1)];
-      output Object o;
-      external "C" o = LIB_new(instance, file, TOKEN, exchange, tolerance, start, vr, size(vr, 1), values, size(values, 1))
-        LINK;
-    end constructor;
-    function destructor
-      input Object o;
-      external "C" LIB_free(o) LINK;
-    end destructor;
-  end Object;
-  pure function start
-    input Object o; input Integer n; output Real x[n]; output Real next;
-    external "C" LIB_start(o, x, n, next) LINK;
-  end start;
-  pure function rates
-    POSITION output Real dx[size(x, 1)];
-    external "C" LIB_rates(PASSED, dx) LINK;
-  end rates;
-  pure function outputs
-    POSITION input Integer vr[:]; output Real y[size(vr, 1)];
-    external "C" LIB_outputs(PASSED, vr, size(vr, 1), y) LINK;
-  end outputs;
-  pure function counts "what changes in events alone"
-    input Object o; input Integer epoch; input Integer vr[:]; output Integer y[size(vr, 1)];
-    external "C" LIB_counts(o, epoch, vr, size(vr, 1), y) LINK;
-  end counts;
-  pure function guards
-    POSITION input Integer n; output Real z[n];
-    external "C" LIB_guards(PASSED, z, n) LINK;
-  end guards;
-  pure function event
-    POSITION output Integer following; output Real xn[size(x, 1)]; output Real next;
-    external "C" following = LIB_event(PASSED, xn, next) LINK;
-  end event;
-  pure function step
-    input Object o; input Real t; input Real h; input Integer uvr[:]; input Real u[:]; input Real du[size(u, 1)];
-    input Integer epoch; input Integer vr[:];
-    output Integer following; output Real y[size(vr, 1)];
-    external "C" following = LIB_step(o, t, h, uvr, size(uvr, 1), u, size(u, 1), du, size(du, 1), epoch, vr, size(vr, 1), y) LINK;
-  end step;
-  pure function values
-    input Object o; input Integer vr[:]; output Real y[size(vr, 1)];
-    external "C" LIB_values(o, vr, size(vr, 1), y) LINK;
-  end values;
-  function position "with speed and acceleration as its derivatives, as in Modelica.Mechanics.Translational.Sources.Move"
-    input Real motion[3]; input Real t; output Real s;
-  algorithm
-    s := motion[1];
-    annotation(derivative(noDerivative = motion) = speed, InlineAfterIndexReduction = true);
-  end position;
-  function speed
-    input Real motion[3]; input Real t; input Real dt; output Real v;
-  algorithm
-    v := motion[2];
-    annotation(derivative(noDerivative = motion, order = 2) = acceleration, InlineAfterIndexReduction = true);
-  end speed;
-  function acceleration
-    input Real motion[3]; input Real t; input Real dt; input Real ddt; output Real a;
-  algorithm
-    a := motion[3];
-    annotation(InlineAfterIndexReduction = true);
-  end acceleration;
-"""
 
 
 def numbers(items: Iterable[str], empty: str = "fill(0, 0)") -> str:
@@ -432,16 +363,7 @@ def package_text(unit: Any, name: str, token: str) -> str:
     model = f"modelica://{name}/Resources/Data/model.kinetree"
     m = Mechanism(unit, f'Modelica.Utilities.Files.loadResource("{model}")')
     place = f'LibraryDirectory = "modelica://{name}/Resources/Library"'
-    words = {
-        "POSITION": POSITION,
-        "PASSED": PASSED,
-        "LINK": f'annotation(Library = {{"{LIBRARY}"}}, {place})',
-        "LIB_": f"{LIBRARY}_",
-        "TOKEN": quoted(token),
-    }
-    text = FUNCTIONS
-    for word, meaning in words.items():
-        text = text.replace(word, meaning)
+    text = function_texts(LIBRARY, place, quoted(token))
     told = unit.description.text or unit.description.name
     uses = 'Modelica(version = "4.0.0")'
     if any(each.chambers for each in m.actuators):
