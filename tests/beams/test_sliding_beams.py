@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
+from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.verify import verify
+from kinetree.solvers.literal.kinds import FORMS
 
 OUTER, INNER, OVERLAP = 3.0, 2.5, 0.8  # m
 YOUNG, HIGH, WIDE = 2.1e11, 0.10, 0.06
@@ -102,3 +106,65 @@ def test_rail_across_a_beam_stays_where_it_is_fixed():
     d["forces"] = {"mast": {**mast, "stiffness": 1e5}}
     d["outputs"] = {"height": "mast.travel"}
     assert load(d).compile().simulate(stop_time=1e-4)["height"][0] == pytest.approx(0.2)
+
+
+def pushed(segments: int = 1, stiffness: float = 1e6) -> dict:
+    """A telescope that comes out over a hinge of its inner beam, with play and friction."""
+    push = {"coordinate": "out", "value": "2e4*(0.6*t - out) + 2e3*(0.6 - der(out))"}
+    d = telescope(segments=segments, push=push)
+    d["parameters"] = {"play": {"value": 1e-3, "tunable": True}}
+    d["gravity"] = [0, 0, -9.81]
+    for name in ("front", "rear"):
+        d["forces"][name] |= {"stiffness": stiffness, "damping": 1e3, "clearance": "play"}
+        d["forces"][name] |= {"friction": 0.1}
+    d["run"] = {"stop_time": 0.4, "output_step": 0.01, "tolerances": 1e-7}
+    return d
+
+
+def test_all_forms_agree_while_a_telescope_moves():
+    system = load(pushed(segments=2)).compile()
+    q, u = system.start()
+    q[system.coordinates.index("out")], q[system.coordinates.index("lift")] = 0.2, -4e-3
+    u = u + 0.3 * np.random.default_rng(1).standard_normal(u.size)
+    right = system.accelerations(0.0, q, u)
+    for form in FORMS:
+        if not form.name.endswith("-H"):
+            found = system.accelerations(0.0, q, u, method=form.name)
+            assert np.abs(found - right).max() < 1e-6 * np.abs(right).max(), form.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["native", "python"])
+def test_fmus_are_verified(backend: str, tmp_path):
+    description = pushed()
+    description["run"] |= {"stop_time": 0.2, "output_step": 0.002}
+    report = verify(build_fmu(load(description), tmp_path / "telescope.fmu", backend))
+    assert report.good, [check for check in report.checks if not check.good]
+
+
+@pytest.mark.slow
+def test_sources_move_as_the_process_does(tmp_path):
+    fixed = {"integrator": "semi-implicit", "step": 2e-5}  # contacts shift with the steps
+    path = build_fmu(load(pushed()), tmp_path / "telescope.fmu", "source", **fixed)
+    expected = load(pushed()).compile().simulate(stop_time=0.2)
+    with Archive(path) as archive:
+        host, rows = Host(archive).start(), []
+        for t in expected.time[1:]:
+            host.step(float(t))
+            rows.append(host.get(["tip", "travel", "energy_residual"]))
+        host.close()
+    found = np.array(rows)
+    assert found[:, 0] == pytest.approx(expected["tip"][1:], abs=1e-4)
+    assert found[:, 1] == pytest.approx(expected["travel"][1:], abs=1e-5)
+    assert np.abs(found[:, 2]).max() < 1e-2 * np.ptp(expected["energy"])
+
+
+@pytest.mark.slow
+def test_gradient_of_a_run_over_pads_is_its_difference():
+    def run(play: float):
+        system = load(pushed()).compile(play=play)
+        return system.simulate(stop_time=0.02, integrator="rk4", step=1e-5, output_step=0.01)
+
+    slope = run(1e-3).gradient("tip", ("play",))[0]
+    plus, minus = (run(1e-3 + h)["tip"][-1] for h in (1e-7, -1e-7))
+    assert slope == pytest.approx((plus - minus) / 2e-7, rel=1e-4)
