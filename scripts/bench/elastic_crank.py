@@ -42,10 +42,10 @@ START_TURNING = -74.99576703969453  # of the rod [rad/s]
 def rod_sums() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return mass and stiffness of the four shapes, Σ m φ (5, 3) and Σ m φ ψᵀ (5, 5, 3, 3) with the straight rod as number 0."""
     volume, stiff = SIDE**2 * ROD, YOUNG * SIDE**2 / ROD
-    M = DENSITY * volume * sl.block_diag(0.5, 0.5, [[8.0, 1.0], [1.0, 2.0]])
+    M: np.ndarray = DENSITY * volume * np.asarray(sl.block_diag(0.5, 0.5, [[8.0, 1.0], [1.0, 2.0]]))  # fmt: skip
     bent = PI**4 * (SIDE / ROD) ** 2
     stretched = np.array([[16.0, -8.0], [-8.0, 7.0]]) / 3.0
-    K = stiff * sl.block_diag(bent / 24.0, bent * 2.0 / 3.0, stretched)
+    K: np.ndarray = stiff * np.asarray(sl.block_diag(bent / 24.0, bent * 2.0 / 3.0, stretched))
     mass = DENSITY * volume
     S = np.zeros((5, 3))
     S[0, 0] = ROD_MASS * ROD / 2.0
@@ -68,7 +68,7 @@ def rod_file(path: Path) -> np.ndarray:
     """Write the rod as a reduced body; return its shapes (4, modes), from modes to sines, middle and end."""
     M, K, S, P = rod_sums()
     values, T = sl.eigh(K, M)
-    whole = sl.block_diag(1.0, T)
+    whole: np.ndarray = np.asarray(sl.block_diag(1.0, T))
     end = np.zeros((1, 4, 3))
     end[0, :, 0] = T[3]
     arrays: dict[str, Any] = {

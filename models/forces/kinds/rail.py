@@ -253,9 +253,12 @@ def across(
 def inside(builder: Builder, key: str, force: RailForce, travel: E, tip: float | None) -> E:
     """1 between the ends of the rail; `tip` is where a beam ends."""
     after = choose(travel < E(builder.node(force.begin, f"{key}.begin")), 0.0, 1.0)
-    if force.end is None and tip is None:
+    if force.end is not None:
+        end = E(builder.node(force.end, f"{key}.end"))
+    elif tip is not None:
+        end = const(tip)
+    else:
         return after
-    end = const(tip) if force.end is None else E(builder.node(force.end, f"{key}.end"))
     return choose(travel > end, 0.0, after)
 
 
