@@ -1,8 +1,9 @@
 """Loader crane: slewing column, boom, jib and a telescopic arm as steel box beams, three hydraulic cylinders on valves, a rope with a load.
 
-lib:loader_crane with flexible (1: boom, jib and arm bend; 0: they are rigid, with the same masses) and segments (elements of each). Inputs lift,
-knuckle and telescope open the valves of their cylinders (-1 to 1), slew_rate turns the column. Sizes are those of a crane of 20 t.m, round numbers of
-our own. The pressures at the start hold the straight crane: F = dU/ds of every cylinder; `run.prepare` finds the bent crane at rest from there.
+lib:loader_crane with flexible (1: boom, jib and arm bend; 0: they are rigid, with the same masses), segments (elements of each) and pads (1: the arm
+reaches into the jib and slides there on pads across both axes; 0: it slides on the jib's end without play). Inputs lift, knuckle and telescope open
+the valves of their cylinders (-1 to 1), slew_rate turns the column. Sizes are those of a crane of 20 t.m, round numbers of our own. The pressures at
+the start hold the straight crane: F = dU/ds of every cylinder; `run.prepare` finds the bent crane at rest from there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ PIN = 2.2  # height of the boom's pin [m]
 ANGLES = {"boom": 0.9, "jib": -0.7}  # at the start, up from the part before [rad]
 OUT = 0.6  # of the arm beyond the end of the jib at the start [m]
 ROPE = 1.5  # m
+INSIDE = 2.2  # of the arm in the jib where it slides on pads, when `out` is 0 [m]
+LEAST_INSIDE = 0.5  # that the telescope's cylinder leaves [m]
+PADS = {"stiffness": 1e8, "damping": 2e4, "clearance": "pad_clearance", "friction": 0.1}
 BACK = 20e5  # pressure of the side that does not carry, at the start [Pa]
 G = 9.81
 CYLINDERS: dict[str, dict[str, Any]] = {
@@ -37,10 +41,13 @@ CYLINDERS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def describe(flexible: int = 1, segments: int = 2, load: float = 500.0) -> dict[str, Any]:
+def describe(
+    flexible: int = 1, segments: int = 2, load: float = 500.0, pads: int = 0
+) -> dict[str, Any]:
     """Return the crane; `load` is the mass on the rope [kg]."""
     bends, count = whole("flexible", flexible, 0, 1), whole("segments", segments, 1, 20)
-    places = straight(float(load))
+    inside = INSIDE * whole("pads", pads, 0, 1)
+    places = straight(float(load), inside)
     d: dict[str, Any] = {
         "format": "kinetree/1",
         "name": "Loader crane",
@@ -64,7 +71,7 @@ def describe(flexible: int = 1, segments: int = 2, load: float = 500.0) -> dict[
             },
         },
         "beams": {},
-        "joints": joints(),
+        "joints": joints(inside),
         "inputs": {
             "lift": {"min": -1.0, "max": 1.0, "text": "valve of the lift cylinder"},
             "knuckle": {"min": -1.0, "max": 1.0, "text": "valve of the knuckle cylinder"},
@@ -76,8 +83,8 @@ def describe(flexible: int = 1, segments: int = 2, load: float = 500.0) -> dict[
             "rope_drag": {"coordinate": "sway_x", "viscous": 20.0},
             "rope_drag_across": {"coordinate": "sway_y", "viscous": 20.0},
         },
-        "hydraulics": hydraulics(places),
-        "outputs": outputs(bool(bends)),
+        "hydraulics": hydraulics(places, inside),
+        "outputs": outputs(bool(bends), inside),
         "run": {
             "stop_time": 10.0,
             "output_step": 0.02,
@@ -85,43 +92,80 @@ def describe(flexible: int = 1, segments: int = 2, load: float = 500.0) -> dict[
             "tolerances": 1e-5,
         },
     }
-    for name, length in LENGTHS.items():
+    if inside:
+        d["parameters"]["pad_clearance"] = {
+            "value": 0.0, "unit": "m", "min": 0.0, "text": "play of the arm in the jib, to each side",
+        }  # fmt: skip
+        d["forces"] |= pads_of(inside)
+    for name, length in lengths(inside).items():
         section = {"box": list(BOXES[name])}
         if bends:
             beam = {"length": length, "section": section, "material": "steel", "segments": count}
             d["beams"][name] = beam | {"damping": 0.02, "colour": "orange"}
         else:
-            d["bodies"][name] = rigid(name)
+            d["bodies"][name] = rigid(name, length)
     return d
 
 
-def mass_of(name: str) -> float:
-    """Return the mass of a box beam [kg]."""
+def lengths(inside: float = 0.0) -> dict[str, float]:
+    """Return the lengths of the beams, with that of the arm in the jib [m]."""
+    return LENGTHS | {"arm": LENGTHS["arm"] + inside}
+
+
+def pads_of(inside: float) -> dict[str, Any]:
+    """Return the pads across both axes: at the end of the jib on the arm, at the root of the arm in the jib."""
+    jib, arm = {"body": "jib"}, {"body": "arm"}
+    ends = {
+        "front": [arm, {**jib, "point": [LENGTHS["jib"], 0, 0]}, LENGTHS["arm"] + inside],
+        "rear": [jib, arm, LENGTHS["jib"]],
+    }
+    return {
+        f"{name}_pad_{axis}": {
+            **PADS, "kind": "rail", "between": [rail, pin], "across": axis, "end": end,
+        }
+        for name, (rail, pin, end) in ends.items()
+        for axis in "yz"
+    }  # fmt: skip
+
+
+def mass_of(name: str, length: float | None = None) -> float:
+    """Return the mass of a box beam, of its own length by default [kg]."""
     h, w, t = BOXES[name]
-    return STEEL["density"] * LENGTHS[name] * (h * w - (h - 2 * t) * (w - 2 * t))
+    area = h * w - (h - 2 * t) * (w - 2 * t)
+    return STEEL["density"] * (LENGTHS[name] if length is None else length) * area
 
 
-def rigid(name: str) -> dict[str, Any]:
+def rigid(name: str, length: float) -> dict[str, Any]:
     """Return a box beam as a rigid body."""
     h, w, t = BOXES[name]
-    a, b, line = h - 2 * t, w - 2 * t, STEEL["density"] * LENGTHS[name]
+    a, b, line = h - 2 * t, w - 2 * t, STEEL["density"] * length
     iy, iz = (w * h**3 - b * a**3) / 12.0, (h * w**3 - a * b**3) / 12.0
-    rod = mass_of(name) * LENGTHS[name] ** 2 / 12.0
+    rod = mass_of(name, length) * length**2 / 12.0
     return {
-        "mass": mass_of(name),
-        "com": [LENGTHS[name] / 2, 0, 0],
+        "mass": mass_of(name, length),
+        "com": [length / 2, 0, 0],
         "inertia": [line * (iy + iz), rod + line * iy, rod + line * iz, 0, 0, 0],
         "shape": {
-            "box": [LENGTHS[name], w, h],
-            "at": [LENGTHS[name] / 2, 0, 0],
+            "box": [length, w, h],
+            "at": [length / 2, 0, 0],
             "colour": "orange",
         },
     }
 
 
-def joints() -> dict[str, Any]:
+def joints(inside: float) -> dict[str, Any]:
     """Return column, pins, telescope and rope."""
     pin = {"type": "revolute", "axis": [0, -1, 0]}
+    slide: dict[str, Any] = {
+        "type": "prismatic", "axis": "x", "at": [LENGTHS["jib"], 0, 0], "child_at": [0, 0, 0],
+        "coordinates": ["out"], "start": OUT,
+    }  # fmt: skip
+    if inside:  # what the pads hold is free
+        ways = {"out": ("shift", "x"), "aside": ("shift", "y"), "lifted": ("shift", "z")}
+        ways |= {"yaw": ("rotate", "z"), "pitch": ("rotate", "y")}
+        moves: list[dict[str, Any]] = [{kind: axis, "coordinate": name} for name, (kind, axis) in ways.items()]  # fmt: skip
+        moves[0]["start"] = OUT
+        slide = {"transforms": [{"shift": [LENGTHS["jib"] - inside, 0, 0]}, *moves]}
     return {
         "ring": {"child": "column", "type": "revolute", "coordinates": ["slew"]},
         "boom_pin": {
@@ -132,29 +176,25 @@ def joints() -> dict[str, Any]:
             **pin, "parent": "boom", "child": "jib", "at": [LENGTHS["boom"], 0, 0],
             "coordinates": ["jib_angle"], "start": ANGLES["jib"],
         },
-        "pads": {
-            "parent": "jib", "child": "arm", "type": "prismatic", "axis": "x",
-            "at": [LENGTHS["jib"], 0, 0], "child_at": [0, 0, 0],
-            "coordinates": ["out"], "start": OUT,
-        },
+        "pads": {"parent": "jib", "child": "arm", **slide},
         "rope": {
-            "parent": "arm", "child": "load", "type": "universal", "at": [LENGTHS["arm"], 0, 0],
+            "parent": "arm", "child": "load", "type": "universal", "at": [LENGTHS["arm"] + inside, 0, 0],
             "frame": [{"rotate": "y", "by": ANGLES["boom"] + ANGLES["jib"]}],
             "child_at": [0, 0, ROPE], "coordinates": ["sway_x", "sway_y"],
         },
     }  # fmt: skip
 
 
-def outputs(bends: bool) -> dict[str, Any]:
+def outputs(bends: bool, inside: float) -> dict[str, Any]:
     """Return the outputs: tip position, pressures, beam loads."""
     found: dict[str, Any] = {
-        "tip": {"quantity": "position", "body": "arm", "point": [LENGTHS["arm"], 0, 0]},
+        "tip": {"quantity": "position", "body": "arm", "point": [LENGTHS["arm"] + inside, 0, 0]},
         "load_height": {"quantity": "position", "body": "load", "axis": "z"},
         "lift_pressure": {"value": "lift_a.pressure", "unit": "bar"},
         "energy": {"quantity": "energy"},
     }
-    for name in LENGTHS if bends else ():
-        tip = {"quantity": "deflection", "beam": name, "station": LENGTHS[name], "axis": "z"}
+    for name, length in lengths(inside).items() if bends else ():
+        tip = {"quantity": "deflection", "beam": name, "station": length, "axis": "z"}
         found[f"{name}_sag"] = {**tip, "unit": "mm"}
     for name in ("boom", "jib") if bends else ():
         station = CYLINDERS["lift" if name == "boom" else "knuckle"]["to"][1][0]
@@ -167,7 +207,7 @@ def outputs(bends: bool) -> dict[str, Any]:
     return found
 
 
-def hydraulics(holds: dict[str, float]) -> dict[str, Any]:
+def hydraulics(holds: dict[str, float], inside: float) -> dict[str, Any]:
     """Return a rail of constant pressure, and per cylinder a valve, two hoses and relief."""
     found: dict[str, Any] = {"rail": {"pressure": 250e5}, "tank": {"pressure": 2e5}}
     for name, cylinder in CYLINDERS.items():
@@ -176,6 +216,10 @@ def hydraulics(holds: dict[str, float]) -> dict[str, Any]:
         at_a = max(BACK, (force + BACK * b) / a)
         at_b = (at_a * a - force) / b
         (body, (x, z)), (other, (u, w)) = cylinder["from"], cylinder["to"]
+        shortest, longest = cylinder["stroke"]
+        if inside and other == "arm":
+            longest = LENGTHS["jib"] + u - x + inside - LEAST_INSIDE
+            u += inside
         found[f"{name}_valve"] = {
             "supply": "rail",
             "tank": "tank",
@@ -193,8 +237,8 @@ def hydraulics(holds: dict[str, float]) -> dict[str, Any]:
             "b": f"{name}_b",
             "area_a": a,
             "area_b": b,
-            "shortest": cylinder["stroke"][0],
-            "longest": cylinder["stroke"][1],
+            "shortest": shortest,
+            "longest": longest,
             "viscous": 5e3,
         }
         for side in "ab":
@@ -207,7 +251,7 @@ def hydraulics(holds: dict[str, float]) -> dict[str, Any]:
     return found
 
 
-def straight(load: float) -> dict[str, float]:
+def straight(load: float, inside: float = 0.0) -> dict[str, float]:
     """Return the cylinder forces that hold the straight crane, by differences of potential and
     length.
     """
@@ -216,7 +260,7 @@ def straight(load: float) -> dict[str, float]:
         frames = {"column": (0.0, 0.0, 0.0), "boom": (0.0, PIN, boom)}
         for name, before, along in (("jib", "boom", LENGTHS["boom"]), ("arm", "jib", 0.0)):
             x, z, angle = frames[before]
-            along = along or LENGTHS["jib"] + out
+            along = along or LENGTHS["jib"] + out - inside
             turn = angle + (jib if name == "jib" else 0.0)
             frames[name] = (x + along * math.cos(angle), z + along * math.sin(angle), turn)
 
@@ -225,13 +269,14 @@ def straight(load: float) -> dict[str, float]:
             c, s = math.cos(angle), math.sin(angle)
             return x + u * c - w * s, z + u * s + w * c
 
-        energy = load * place("arm", LENGTHS["arm"], 0.0)[1]
-        energy += sum(mass_of(name) * place(name, LENGTHS[name] / 2, 0.0)[1] for name in LENGTHS)
-        lengths = {
-            name: math.dist(*(place(body, *point) for body, point in (each["from"], each["to"])))
-            for name, each in CYLINDERS.items()
-        }
-        return G * energy, lengths
+        energy = load * place("arm", LENGTHS["arm"] + inside, 0.0)[1]
+        for name, length in lengths(inside).items():
+            energy += mass_of(name, length) * place(name, length / 2, 0.0)[1]
+        strokes = {}
+        for name, each in CYLINDERS.items():
+            (body, point), (other, (u, w)) = each["from"], each["to"]
+            strokes[name] = math.dist(place(body, *point), place(other, u + inside * (other == "arm"), w))  # fmt: skip
+        return G * energy, strokes
 
     h, forces = 1e-5, {}
     moves = {"lift": (h, 0.0, 0.0), "knuckle": (0.0, h, 0.0), "telescope": (0.0, 0.0, h)}

@@ -16,6 +16,32 @@ def test_rigid_crane_rests_where_it_starts():
         assert np.ptp(result[name]) < 1e-4
 
 
+def test_rigid_crane_on_pads_rests_where_it_starts():
+    system = load("lib:loader-crane", flexible=0, pads=1).compile()
+    result = system.simulate(stop_time=1.0, output_step=0.1)
+    for name in ("boom_angle", "jib_angle", "out", "lifted", "pitch"):
+        assert np.ptp(result[name]) < 1e-3
+    assert result["force('front_pad_z')"][-1] > result["force('rear_pad_z')"][-1] > 5e3
+
+
+@pytest.mark.slow
+def test_crane_on_pads_with_play_comes_out_as_the_other_one():
+    pull = INPUTS | {"telescope": lambda t: 0.8 * (t > 0.5)}
+    ends = {}
+    for pads in (0, 1):
+        description = describe(pads=pads)
+        description["run"]["prepare"] = [{"name": "at rest"}]
+        if pads:
+            description["parameters"]["pad_clearance"]["value"] = 1e-3
+        result = load(description).compile().simulate(stop_time=3.0, inputs=pull)
+        residual, energy = (np.asarray(result[k]) for k in ("energy_residual", "energy"))
+        assert np.abs(residual).max() < 1e-6 * np.ptp(energy)
+        ends[pads] = np.array([result[f"tip[{k}]"][-1] for k in (1, 2, 3)])
+        assert result["out"][-1] - result["out"][0] > 0.8
+    assert 5e-3 < ends[0][2] - ends[1][2] < 0.15  # what is in the jib weighs, and the play tilts
+    assert ends[1][:2] == pytest.approx(ends[0][:2], abs=0.1)
+
+
 @pytest.mark.slow
 def test_prepared_crane_rests_and_carries_what_hangs_on_it():
     description = describe()
