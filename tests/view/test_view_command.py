@@ -107,3 +107,8 @@ def test_names_do_not_end_the_scripts_of_a_page(name):
     text = page({"name": name, "bodies": [{"name": name}]})
     data = text[text.index('"bodies"') - 200 :][:600]
     assert name not in data and json.dumps(name).replace("<", "\\u003c") in data
+
+
+def test_bending_is_drawn_as_it_is_or_larger(capsys):
+    assert cli.main(["view", "lib:boom", "--bending", "0.5"]) == 2
+    assert "--bending 0.5" in capsys.readouterr().err
