@@ -110,5 +110,5 @@ def test_names_do_not_end_the_scripts_of_a_page(name):
 
 
 def test_bending_is_drawn_as_it_is_or_larger(capsys):
-    assert cli.main(["view", "lib:boom", "--bending", "0.5"]) == 2
+    assert main(["view", "lib:boom", "--bending", "0.5"]) == 2
     assert "--bending 0.5" in capsys.readouterr().err
