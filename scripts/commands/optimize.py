@@ -166,6 +166,7 @@ def tell(file: Path, task: "Task", found: "Found", path: Path) -> None:
     """Write the report."""
     from kinetree.scripts.reports.linear_pictures import figure_of
     from kinetree.scripts.reports.study_page import Section, write_page
+    from kinetree.scripts.studies.optimise_motion import curve_section, motion_section
 
     figure, axes = figure_of(1, 1, 7.0, 3.5)
     axes[0, 0].plot(range(1, len(found.history) + 1), found.history)
@@ -187,7 +188,11 @@ def tell(file: Path, task: "Task", found: "Found", path: Path) -> None:
     write_page(
         path,
         f"Optimisation of {file.stem}",
-        [answer, *([front] if front else []), search],
+        [
+            answer,
+            *filter(None, (motion_section(task, found), curve_section(task, found), front)),
+            search,
+        ],
         more={"file": file, "mechanism": task.source},
     )
 

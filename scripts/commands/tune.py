@@ -41,6 +41,10 @@ def tune(
             help="Design to write (default: the first available one).",
         ),
     ] = "",
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Write a report with the run to the setpoints: .html."),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -56,18 +60,71 @@ def tune(
 
     writable(output, (".json", ".toml"), "--output")
     writable(into, (".toml",), "--into")
+    writable(report, (".html",), "--report")
     if by and by not in WAYS:
         raise BadInput(f"--by {by}: expected one of {', '.join(WAYS)}")
     scenario = read_scenario(file)
     found = design(scenario)
     if by and by not in found.blocks:
         raise BadInput(f"--by {by}: {file} asks for {', '.join(found.blocks) or 'nothing'}")
+    runs, more = ran(found) if report or not (json or quiet) else ([], [])
     if json:
         show_json(plain(found))
     elif not quiet:
         show(found)
+        for line in [*(each.sentence() for each in runs), *more]:
+            typer.echo(line)
+    if report:
+        tell(found, runs, more, file, report)
     if output or into:
         write(found, by or next(iter(found.blocks)), file, output, into)
+
+
+def ran(found: "Design") -> tuple[list[Any], list[str]]:
+    """Return the runs of the tuned loops to their setpoints, and sentences on better ways."""
+    from kinetree.models.engine.status import EvaluationError
+    from kinetree.scripts.studies.step_response import better, responses
+
+    try:
+        made = responses(found)
+        return made, better(found, made)
+    except EvaluationError as error:
+        return [], [f"the run to the setpoints fails: {error}"]
+
+
+def tell(found: "Design", runs: list[Any], more: list[str], file: Path, path: Path) -> None:
+    """Write the report: runs, gains, margins."""
+    from kinetree.scripts.reports.study_page import Section, write_page
+    from kinetree.scripts.studies.designs import name_of
+    from kinetree.scripts.studies.step_response import response_section
+
+    sections = [response_section(runs, more)] if runs else [Section("Run").say(*more)]
+    keys = ("kp", "ki", "kd", "filter")
+    gains = [
+        (name_of(table), *(float(result.numbers.get(key, float("nan"))) for key in keys))
+        for table, result, _ in found.loops
+    ]
+    if gains:
+        sections.append(Section("Controllers").table(("loop", *keys), gains))
+    rows = [
+        (name, "stable" if m.stable else "unstable", m.gain, m.phase, 1e3 * m.delay, m.modulus)
+        for name, m in (
+            *((f"{name_of(table)}, as designed", result.margins) for table, result, _ in found.loops),
+            *((f"{each.name}, in the mechanism ({WAYS[way]})", each.margins) for way, loops in found.closed.items() for each in loops),
+        )
+    ]  # fmt: skip
+    head = ("loop", "", "gain margin", "phase margin [°]", "delay margin [ms]", "modulus margin")
+    sections.append(Section("Margins").say(*found.notes).table(head, rows))
+    write_page(
+        path,
+        f"Controllers for {found.scenario.mechanism}",
+        sections,
+        more={
+            "scenario": file,
+            "step [ms]": 1e3 * found.scenario.step,
+            "delay [ms]": 1e3 * found.delay,
+        },
+    )
 
 
 def show(found: "Design") -> None:

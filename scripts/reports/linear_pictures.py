@@ -12,7 +12,7 @@ from kinetree.models.analysis.frequency_response import Margins, StateSpace
 from kinetree.models.analysis.linearization import Linear
 from kinetree.models.result.atomic_file import whole_file
 
-COLOURS = ("#1f5fa8", "#c0562b", "#2e7d4f", "#7a4ea3", "#8c6d1f", "#3a8f9c")
+COLOURS = ("#1f5fa8", "#c0562b", "#2e7d4f", "#7a4ea3", "#8c6d1f", "#3a8f9c", "#c2428a", "#5f6b76")
 
 
 def figure_of(rows: int, columns: int, width: float = 8.0, height: float = 5.0) -> tuple[Any, Any]:

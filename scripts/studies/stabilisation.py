@@ -8,6 +8,7 @@ disturbed = "swing"                # stages whose beginnings disturb, by the beg
 until = "travel"                   # stages before which it is to be settled
 energy = "drive_energy"            # a column whose last value is what holding costs; left out: not told
 samples = 32                       # runs of every way with [vary] (and [correlated], as in study.py), by a Latin hypercube with `seed`
+show = ["*_valve.spool"]           # columns or patterns that the report draws besides: pressures, flows, openings
 [set]                              # parameters and settings of all ways
 [run]
 stop_time = 5.0
@@ -50,6 +51,7 @@ class Comparison(FileTable):
     disturbed: str = ""
     until: str = ""
     energy: str = ""
+    show: list[str] = []
     settings: dict[str, Any] = Field({}, alias="set")
     run_table: RunTable = Field(RunTable(), alias="run")
     vary: dict[str, Annotated[Any, PlainValidator(as_distribution)]] = {}

@@ -23,6 +23,7 @@ from kinetree.scripts.studies.stabilisation import (
     system_of,
     table,
 )
+from kinetree.scripts.studies.stabilisation_drives import drive_section
 
 SHARES = (5, 50, 95)
 
@@ -83,7 +84,7 @@ def write_report(
         f"Settled: within {wanted.band:g} until the next disturbance; what stays outside is marked not. Rms: root of the mean square over the run.",
         *(f"{name}: least by {way}." for name, way in best.items()),
     )
-    sections = [held, at_rest(wanted)]
+    sections = [held, *filter(None, (drive_section(wanted, runs),)), at_rest(wanted)]
     if staged := [way for way, run in runs.items() if getattr(run, "stage_changes", ())]:
         sections.append(by_stage(wanted, staged))
     if spreads:

@@ -475,6 +475,7 @@ def test_tune_writes_requested_outputs(
     monkeypatch.setattr(scenario, "read_scenario", lambda path: path)
     monkeypatch.setattr(designs, "design", lambda scenario: design())
     monkeypatch.setattr(tune, "show", lambda found: log.append("shown"))
+    monkeypatch.setattr(tune, "ran", lambda found: ([], []))
     monkeypatch.setattr(
         tune,
         "write",
