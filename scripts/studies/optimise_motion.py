@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models import load
+from kinetree.models import ModelError, load
 from kinetree.models.engine.status import EvaluationError
-from kinetree.models.run.interrupt import uncut
 from kinetree.scripts.measures.run_measures import columns_of, parsed
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
 from kinetree.scripts.reports.study_page import Section
@@ -27,7 +26,7 @@ def motion_section(task: Task, found: Found) -> Section:
     begin = {name: each.start for name, each in task.variables.items()}
     try:
         runs = {"at the start": run_at(task, begin), "as found": run_at(task, found.values)}
-    except EvaluationError as error:
+    except (EvaluationError, ModelError) as error:
         return section.say(f"A run of these two fails: {error}")
     first = runs["at the start"]
     columns = columns_of(task.texts)[:MOST_COLUMNS]
