@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.models import ModelError, load
 from kinetree.models.engine.status import EvaluationError
+from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
 from kinetree.scripts.measures.run_measures import columns_of, parsed
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
 from kinetree.scripts.reports.study_page import Section
@@ -66,7 +67,7 @@ def run_at(task: Task, values: dict[str, float]) -> Any:
     numbers = {name: value for name, value in values.items() if name not in places}
     mechanism = load(task.source, **{**task.settings, **orders})
     system = mechanism.compile(**{**task.scenarios[0], **numbers})
-    return uncut(system.simulate(**task.run))
+    return raise_if_interrupted(system.simulate(**task.run))
 
 
 def curves(names: list[str]) -> dict[str, list[tuple[int, str]]]:

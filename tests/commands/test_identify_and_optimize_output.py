@@ -273,9 +273,12 @@ def test_optimisation_page_shows_search(monkeypatch: pytest.MonkeyPatch):
         "Optimisation of f",
         {"file": Path("f.toml"), "mechanism": "lib:pendulum"},
     )
-    assert [each.heading for each in sections] == ["Found", "Pareto front", "Search"] and [
-        each.heading for each in fewer
-    ] == ["Found", "Search"]
+    assert [each.heading for each in sections] == [
+        "Found",
+        "Motion before and after",
+        "Pareto front",
+        "Search",
+    ] and [each.heading for each in fewer] == ["Found", "Search"]
     (line,) = (
         drawn[0][0].axes[0].lines if drawn[0][1].startswith("Best") else drawn[1][0].axes[0].lines
     )
