@@ -51,7 +51,8 @@ class Status(IntEnum):
     CANNOT_SET = 12  # an event sets what the constraints and the other set values determine; item = register of the speed or coordinate
     ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled
-    BLOCK_FAILED = 21  # a predictive controller or an observer finds no finite result; item = block
+    BLOCK_FAILED = 21  # a predictive controller finds no finite plan; item = block
+    ESTIMATE_FAILED = 22  # an observer finds no finite estimate; item = block
     STAGE_NEVER_ENDS = 17
     CANCELLED = 18  # the caller asked to stop between two steps; another call goes on
 

@@ -141,6 +141,7 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
         case STATUS_SLIDING:
             return say(in, level, "%s at t = %.9g: the rate of '%s' jumps back and forth: a law switches there (sign, if, <); use a friction element or a hysteresis",
                        doing, t, register_name(&in->model, in->work, item));
+        case STATUS_ESTIMATE_FAILED: return say(in, level, "%s at t = %.9g: an observer finds no finite estimate: the motion of its model diverges, or its loops do not close", doing, t);
         case STATUS_BLOCK_FAILED: return say(in, level, "%s at t = %.9g: a predictive controller finds no finite plan: the predicted motion diverges", doing, t);
         case STATUS_CHATTERING: return say(in, level, "%s at t = %.9g: events accumulate (condition %d)", doing, t, item);
         case STATUS_STAGE_NEVER_ENDS: return say(in, level, "%s at t = %.9g: stage '%s' never ends", doing, t, stage_name(&in->model, (int)in->work[V_STAGE]));

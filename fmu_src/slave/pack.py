@@ -57,6 +57,7 @@ TEXTS = {
     Status.INCONSISTENT: "the loop constraints cannot be satisfied (row {ITEM:.0f})",
     Status.CHATTERING: "events accumulate (condition {ITEM:.0f})",
     Status.BLOCK_FAILED: "a predictive controller finds no finite plan: the predicted motion diverges",
+    Status.ESTIMATE_FAILED: "an observer finds no finite estimate: the motion of its model diverges, or its loops do not close",
     Status.SLIDING: "the rate of {NAME} jumps back and forth: a law switches there (sign, if, <); use a friction element or a hysteresis",
     Status.CANNOT_SET: "an event cannot set {NAME}, which the constraints and what else is set determine",
     Status.DEAD_POINT: "a loop stands at a dead point, where it can begin to move and cannot go on (row {ITEM:.0f})",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kinetree.models.checks.conditions_check import stages_of
 from kinetree.models.controllers.observers import values_given
 from kinetree.models.language.errors import suggestion
 from kinetree.models.language.parts.observer_parts import Observer
@@ -90,11 +91,13 @@ def check_mechanism(checker: Checker, path: Path) -> None:
     d = checker.description
     for found, what in (
         (d.contacts, "rigid [contacts]"),
-        (d.stages, "[[stages]]"),
         (d.chain, "a [chain]"),
     ):
         if found:
             checker.complain(path, f"an observer beside {what}", "kinetree observe on a record")
+    for _, stage in stages_of(d.stages, ("stages",)):
+        for target in stage.set.keys() - d.parameters.keys():
+            checker.complain(path, f"an observer beside a stage whose end sets '{target}'", "stages that set parameters alone, or kinetree observe on a record")  # fmt: skip
 
 
 def positive(checker: Checker, path: Path, value: float | str) -> None:

@@ -94,7 +94,7 @@ def expanded(
 ) -> Description:
     """Return the description with its beams, observers and controllers carried out by other tables.
 
-    The commands of `broken` controllers, one or several, are inputs.
+    The commands of `broken` controllers, one or several, and the values of such observers are inputs.
     `begin` adds an output `state.begin` for every state that a controller begins with a value.
     """
     written, bent = description, with_reduced_bodies(with_beams(description))
@@ -108,7 +108,7 @@ def expanded(
     for name, controller in in_order(description):
         made.by = name
         if isinstance(controller, Observer):
-            add_observer(made, name, controller, description, rest)
+            add_observer(made, name, controller, description, rest, name in opened)
             continue
         expansion = Expansion(made, name, controller, values, description, rest, name in opened)
         expansion.make()

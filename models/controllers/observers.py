@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kinetree.models.description.names import RUN_START, expressions
 from kinetree.models.expressions.parse import ExpressionError, names, parse
 from kinetree.models.language.parts.observer_parts import Observer
+from kinetree.models.language.parts.value_parts import Input
 
 if TYPE_CHECKING:
     from kinetree.models.controllers.expansion import Made
@@ -58,21 +59,39 @@ def known_text(text: str, observer: Observer) -> str:
     return text
 
 
+def first_guess(key: str, observer: Observer) -> tuple[float | str, float | str]:
+    """Return what an estimate and its deviation are before the first sample."""
+    if key in observer.parameters:
+        parameter = observer.parameters[key]
+        return key if parameter.start is None else parameter.start, parameter.std
+    if key in observer.unknowns:
+        force = observer.unknowns[key]
+        return 0.0 if force.start is None else force.start, force.std
+    return 0.0, 0.0
+
+
 def add_observer(
-    made: Made, name: str, observer: Observer, description: Description, rest: bool
+    made: Made, name: str, observer: Observer, description: Description, rest: bool, held: bool
 ) -> None:
-    """Add the tables of one observer."""
+    """Add the tables of one observer; where its values are `held` they are inputs, as they were at the last sample."""
     units = {key: description.parameters[key].unit for key in observer.parameters if key in description.parameters}  # fmt: skip
     for key, text in values_given(observer).items():
         unit = units.get(key, "")
-        if rest:
+        if held:
+            made.add("inputs", f"{name}.{key}", Input(unit=unit))
+            made.add("inputs", f"{name}.{key}.std", Input(unit=unit))
+        elif rest:
             made.output(f"{name}.{key}", known_text(text, observer), unit)
             made.output(f"{name}.{key}.std", "0", unit)
         else:
-            made.state(f"{name}.{key}", unit=unit)
-            made.state(f"{name}.{key}.std", unit=unit)
-    if rest:
+            first, deviation = first_guess(key, observer)
+            made.state(f"{name}.{key}", first, unit=unit)
+            made.state(f"{name}.{key}.std", deviation, unit=unit)
+    if held:
+        made.add("inputs", f"{name}.nis", Input())
+    elif rest:
         made.output(f"{name}.nis", "1")
+    if held or rest:
         return
     made.state(f"{name}.nis")
     made.state(f"{name}.samples")

@@ -58,6 +58,8 @@ def message(status: int, head: Named, compiled: Compiled, gap: float = 0.0) -> s
         "nothing gives way: end that motion there, or take a force element of kind contact, which yields",
         Status.BLOCK_FAILED: "a predictive controller finds no finite plan: the predicted motion diverges, or its weights and limits "
         "are no finite numbers; a shorter step, more parts of it or a shorter horizon may help",
+        Status.ESTIMATE_FAILED: "an observer finds no finite estimate: the motion of its model diverges, or its loops do not close; "
+        "a shorter period, closer starts or less noise on what is estimated may help",
         Status.SLIDING: "the rate of a state jumps back and forth, so that no step is small enough",
         Status.CANNOT_SET: f"an event cannot set '{register_name(item, compiled)}', which the constraints and what else is set determine",
     }

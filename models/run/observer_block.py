@@ -1,15 +1,15 @@
-"""The sampled block of an observer: the mechanism as its model, with estimated registers, and the numbers of the filter."""
+"""The sampled blocks of an observer: the mechanism as its model, with estimated registers, and the numbers of the filter, stage by stage."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.controllers.expansion import expanded, values_of
+from kinetree.models.controllers.expansion import values_of
 from kinetree.models.controllers.laws import brace
 from kinetree.models.controllers.observers import unknown_forces, values_given
-from kinetree.models.description.output_parts import Output
 from kinetree.models.description.schema import Description
 from kinetree.models.engine.compiled import Compiled
 from kinetree.models.engine.instance import Instance
@@ -18,9 +18,11 @@ from kinetree.models.forces.kinds import KINDS
 from kinetree.models.language.errors import suggestion
 from kinetree.models.language.parts.observer_parts import EstimatedNumber, Observer
 from kinetree.models.language.parts.value_parts import Input
-from kinetree.models.run.sampled_blocks import Block, needed_outputs, shared_registers, state_sizes
-from kinetree.solvers.model_records import HEADER
+from kinetree.models.run.sampled_blocks import Block, inner_description, shared_registers, state_sizes
 from kinetree.solvers.sampled import block_layout as B
+
+if TYPE_CHECKING:
+    from kinetree.models.run.simulation_unit import Unit
 
 OWN = "expected"  # outputs of the inner model are NAME.expected1, ...
 START_DEVIATION, SPEED_NOISE = 1e-2, 1e-2  # where none is given
@@ -39,154 +41,182 @@ def biased_readings(observer: Observer) -> list[int]:
 
 def estimated_registers(name: str, observer: Observer) -> list[str]:
     """Return the names of the estimated registers of the inner model."""
-    return [
-        *observer.parameters,
-        *observer.unknowns,
-        *(bias_of(name, k) for k in biased_readings(observer)),
-    ]
+    return [*observer.parameters, *observer.unknowns, *(bias_of(name, k) for k in biased_readings(observer))]
 
 
-def inner_description_of_observer(
-    written: Description, name: str, observer: Observer
-) -> Description:
-    """Return the mechanism that an observer has as its model: commands of sampled controllers are inputs."""
+def inner_description_of_observer(written: Description, name: str, observer: Observer) -> Description:
+    """Return the mechanism that an observer has as its model: commands of sampled controllers and estimates are inputs."""
     broken = [
-        key for key, controller in written.controllers.items() if controller.period is not None
+        *(key for key, controller in written.controllers.items() if controller.period is not None),
+        *written.observers,
     ]
-    model = expanded(written, rest=True, broken=broken)
     texts = []
     for k, reading in enumerate(observer.readings, 1):
         offset = f" + '{bias_of(name, k)}'" if k in biased_readings(observer) else ""
         texts.append(brace(reading.value) + offset)
     texts += [brace(text) for text in values_given(observer).values()]
-    own = {f"{name}.{OWN}{k}": Output.model_validate({"value": text}) for k, text in enumerate(texts, 1)}  # fmt: skip
     forces = {
         f"unknown {key}": KINDS["coordinate"].table.model_validate({"coordinate": observer.unknowns[key].coordinate, "value": key})
         for key in unknown_forces(observer)
     }  # fmt: skip
     inputs = {key: Input() for key in (*unknown_forces(observer), *(bias_of(name, k) for k in biased_readings(observer)))}  # fmt: skip
-    kept = needed_outputs(model, texts)
-    outputs = {key: each for key, each in model.outputs.items() if key in kept}
-    result = model.model_copy(
-        update={
-            "outputs": outputs | own,
-            "inputs": model.inputs | inputs,
-            "forces": model.forces | forces,
-        }
-    )
-    result._made, result._written, result._rests = model._made, model._written, model._rests
-    result._beginning = None
-    return result
+    own = {f"{name}.{OWN}{k}": text for k, text in enumerate(texts, 1)}
+    return inner_description(written, broken, own, inputs, forces)
 
 
-def observer_block(
+def observer_blocks(
     name: str,
     observer: Observer,
     written: Description,
     event: int,
-    outer: Compiled,
-    model: Compiled,
-) -> Block:
-    """Return the block of an observer."""
-    refuse_structure(name, model)
-    entries = (*model.coordinates, *model.speeds, *model.states)
-    known = values_of(written)
-    own = estimated_registers(name, observer)
-    values = values_given(observer)
-    n, w, readings = len(entries), len(own), len(observer.readings)
-    registers = {column.name: column.register for column in model.outputs}
-    outside = {**outer.registers, **{column.name: column.register for column in outer.outputs}}
-    outputs = [registers[f"{name}.{OWN}{k}"] for k in range(1, 1 + readings + len(values))]
-    y = {key: k for k, key in enumerate((*outer.coordinates, *outer.speeds, *outer.states))}
-    gives = [y[f"{name}.{key}{end}"] for key in values for end in ("", ".std")] + [y[f"{name}.nis"]]
-    return Block(
-        B.OBSERVER_BLOCK, event, 0, model,
-        {"n": n, "w": w, "readings": readings, "outputs_count": len(outputs)},
-        {"estimated": [model.registers[key] for key in own] or [0], "outputs": outputs},
-        filter_numbers(name, observer, entries, model, known),
-        B.OBSERVER_PARTS,
-        {
-            "n": n, "w": w, "N": n + w, "no": len(outputs), "inner": int(HEADER.of(model.ints).work_size),
-            "scratch": max(2 * (n + len(outputs)), 2 * n * n),
-        },
-        shared_registers(outside, model, {key: key for key in model.inputs if key not in own and key in outside}, own),
-        [outside[f"{name}.reading{k}"] for k in range(1, 1 + readings)],
-        gives,
-    )  # fmt: skip
+    outer: Sequence[Compiled],
+    model: Unit,
+) -> list[Block]:
+    """Return the blocks of an observer, one for each stage; they share the model and its memory."""
+    numbers = FilterNumbers(name, observer, model.compiled, values_of(written))
+    own, values = estimated_registers(name, observer), values_given(observer)
+    outputs = len(observer.readings) + len(values)
+    registers = [[*own, *locked_in(inner)] for inner in model.compiled]
+    n, w = max(len(entries_of(inner)) for inner in model.compiled), max(map(len, registers))
+    sizes = {
+        "n": n, "w": w, "N": n + w, "no": outputs, "inner": model.work_size, "scratch": max(2 * (n + outputs + w), 2 * n * n),
+    }  # fmt: skip
+    found = []
+    for stage, (there, inner) in enumerate(zip(outer, model.compiled, strict=True)):
+        places = {column.name: column.register for column in inner.outputs}
+        mine, w = registers[stage], len(registers[stage])
+        before = stage and [*entries_of(model.compiled[stage - 1]), *registers[stage - 1]]
+        outside = {**there.registers, **{column.name: column.register for column in there.outputs}}
+        y = {key: k for k, key in enumerate(entries_of(there))}
+        gives = [y[f"{name}.{key}{end}"] for key in values for end in ("", ".std")]
+        block = Block(
+            B.OBSERVER_BLOCK, event, stage, model,
+            {"n": len(entries_of(inner)), "w": w, "readings": len(observer.readings), "outputs_count": outputs},
+            {
+                "estimated": [inner.registers[key] for key in mine] or [0],
+                "origins": [before.index(origin_of(key, before)) for key in mine] if before else [0],
+                "outputs": [places.get(f"{name}.{OWN}{k}", -1) for k in range(1, 1 + outputs)],
+                "starts": [*numbers.start_registers(stage, there), *[-1] * w],
+            },
+            numbers.of(stage), B.OBSERVER_PARTS, sizes,
+            shared_registers(outside, inner, {key: key for key in inner.inputs if key not in own and key in outside}, mine),
+            [outside.get(f"{name}.reading{k}", -1) for k in range(1, 1 + len(observer.readings))],
+            [*gives, y[f"{name}.nis"]],
+        )  # fmt: skip
+        found.append(block)
+    return found
 
 
-def refuse_structure(name: str, model: Compiled) -> None:
-    """Raise ValueError for mechanisms whose states an observer inside them cannot estimate yet."""
-    if model.quaternions:
-        raise ValueError(
-            f"observers.{name}: ball and free joints have no observer inside a mechanism yet: take three "
-            "revolute joints in their place, or kinetree observe on a record"
-        )
-    if model.loops:
-        raise ValueError(
-            f"observers.{name}: closed loops ({', '.join(model.loops)}) have no observer inside a mechanism yet: "
-            "kinetree observe on a record takes them"
-        )
+def locked_in(compiled: Compiled) -> list[str]:
+    """Return the registers of coordinates that a stage has locked: their values are estimates, too."""
+    return [name for name in compiled.registers if name.startswith("locked(")]
 
 
-def filter_numbers(
-    name: str,
-    observer: Observer,
-    entries: tuple[str, ...],
-    model: Compiled,
-    known: Mapping[str, float],
-) -> np.ndarray:
-    """Return sizes, starts, deviations, densities, noise of readings and limits, as the kernel takes them."""
+def origin_of(register: str, before: Sequence[str]) -> str:
+    """Return what an estimated register was in the stage before: itself, or a coordinate that was locked there."""
+    return register if register in before else register.removeprefix("locked(").removesuffix(")")
 
-    def number(value: float | str | None, otherwise: float) -> float:
-        return otherwise if value is None else float(evaluate_constant(value, dict(known)))
 
-    for table, key in (
-        (observer.start, "start"),
-        (observer.initial, "initial"),
-        (observer.process, "process"),
+def entries_of(compiled: Compiled) -> tuple[str, ...]:
+    """Return the names of the numbers of a state: coordinates, speeds, first-order states."""
+    return (*compiled.coordinates, *compiled.speeds, *compiled.states)
+
+
+class FilterNumbers:
+    """Sizes, starts, deviations, densities, noise of readings and limits of an observer, as the kernel takes them."""
+
+    def __init__(
+        self,
+        name: str,
+        observer: Observer,
+        stages: Sequence[Compiled],
+        known: Mapping[str, float],
     ):
-        for entry in table:
-            if entry not in entries and not (key == "process" and entry == "speeds"):
-                raise ValueError(
-                    f"observers.{name}.{key}.{entry}: no coordinate, speed or state; {suggestion(entry, entries)}"
-                )
-    ws, nq, nu = Instance(model).ws, len(model.coordinates), len(model.speeds)
-    first = [
-        ws.val[at + k]
-        for at, count in (
-            (model.start_q, nq),
-            (model.start_u, nu),
-            (model.start_x, len(model.states)),
+        self.observer, self.stages, self.known = observer, stages, known
+        first = stages[0]
+        self.sizes = dict(zip(entries_of(first), state_sizes(first), strict=True))
+        self.first = self.first_state()
+        entries = list(dict.fromkeys(key for each in stages for key in entries_of(each)))
+        for table, key in (
+            (observer.start, "start"),
+            (observer.initial, "initial"),
+            (observer.process, "process"),
+        ):
+            for entry in table:
+                if entry not in entries and not (key == "process" and entry == "speeds"):
+                    raise ValueError(
+                        f"observers.{name}.{key}.{entry}: no coordinate, speed or state; {suggestion(entry, entries)}"
+                    )
+
+    def number(self, value: float | str | None, otherwise: float) -> float:
+        """Return the number of a constant expression."""
+        return otherwise if value is None else float(evaluate_constant(value, dict(self.known)))
+
+    def first_state(self) -> dict[str, float]:
+        """Return the start values of the description, by name."""
+        first = self.stages[0]
+        ws = Instance(first).ws
+        counts = (
+            (first.start_q, len(first.coordinates)),
+            (first.start_u, len(first.speeds)),
+            (first.start_x, len(first.states)),
         )
-        for k in range(count)
-    ]
-    starts = [
-        number(observer.start.get(key), float(value))
-        for key, value in zip(entries, first, strict=True)
-    ]
-    deviations = [number(observer.initial.get(key), START_DEVIATION) for key in entries]
-    general = number(observer.process.get("speeds"), SPEED_NOISE)
-    densities = [
-        number(observer.process.get(key), general if nq <= k < nq + nu else 0.0)
-        for k, key in enumerate(entries)
-    ]
-    limits: list[float] = []
-    each: EstimatedNumber
-    for key, each in (*observer.parameters.items(), *observer.unknowns.items()):
-        starts.append(number(each.start, known.get(key, 0.0)))
-        deviations.append(number(each.std, 0.0))
-        densities.append(number(each.walk, 0.0))
-        limits += [number(each.min, -NONE), number(each.max, NONE)]
-    for k in biased_readings(observer):
-        reading = observer.readings[k - 1]
-        starts.append(0.0)
-        deviations.append(number(reading.bias, 0.0))
-        densities.append(number(reading.bias_walk, 0.0))
-        limits += [-NONE, NONE]
-    n = len(entries)
-    sizes = state_sizes(model) + [1.0] * (
-        len(starts) - n
-    )  # slopes by registers are taken as they are
-    noise = [number(reading.noise, 0.0) for reading in observer.readings]
-    return np.array([*sizes, *starts, *deviations, *densities, *noise, *limits])
+        values = [float(ws.val[at + k]) for at, count in counts for k in range(count)]
+        return dict(zip(entries_of(first), values, strict=True))
+
+    def start_registers(self, stage: int, outer: Compiled) -> list[int]:
+        """Return the registers of the mechanism outside that hold its start values; -1 where the observer has its own."""
+        entries = entries_of(self.stages[stage])
+        if stage > 0:
+            return [-1] * len(entries)
+        places = {
+            key: at + k
+            for at, keys in (
+                (outer.start_q, outer.coordinates),
+                (outer.start_u, outer.speeds),
+                (outer.start_x, outer.states),
+            )
+            for k, key in enumerate(keys)
+        }
+        return [-1 if key in self.observer.start else places.get(key, -1) for key in entries]
+
+    def of(self, stage: int) -> np.ndarray:
+        """Return the numbers of a stage."""
+        observer, number, compiled = self.observer, self.number, self.stages[stage]
+        entries, nq, nu = entries_of(compiled), len(compiled.coordinates), len(compiled.speeds)
+        real = {compiled.coordinates[at] for at in compiled.quaternions}
+        starts = [
+            number(observer.start.get(key), self.first.get(key, float(key in real)))
+            for key in entries
+        ]
+        deviations = [number(observer.initial.get(key), START_DEVIATION) for key in entries]
+        general = number(observer.process.get("speeds"), SPEED_NOISE)
+        densities = [
+            number(observer.process.get(key), general if nq <= k < nq + nu else 0.0)
+            for k, key in enumerate(entries)
+        ]
+        sizes = [self.sizes.get(key, 1.0) for key in entries]
+        noise = [number(reading.noise, 0.0) for reading in observer.readings]
+        limits: list[float] = []
+        locked = [(0.0, 0.0, 0.0, -NONE, NONE)] * len(locked_in(compiled))
+        for start, deviation, density, low, high in (*self.registers(), *locked):
+            starts.append(start)
+            deviations.append(deviation)
+            densities.append(density)
+            sizes.append(max(abs(start), deviation) or 1.0)
+            limits += [low, high]
+        return np.array([*sizes, *starts, *deviations, *densities, *noise, *limits])
+
+    def registers(self) -> list[tuple[float, float, float, float, float]]:
+        """Return start, deviation, density and limits of every estimated register."""
+        observer, number, found = self.observer, self.number, []
+        each: EstimatedNumber
+        for key, each in (*observer.parameters.items(), *observer.unknowns.items()):
+            start = number(each.start, self.known.get(key, 0.0))
+            limits = number(each.min, -NONE), number(each.max, NONE)
+            found.append((start, number(each.std, 0.0), number(each.walk, 0.0), *limits))
+        for k in biased_readings(observer):
+            reading = observer.readings[k - 1]
+            sizes = number(reading.bias, 0.0), number(reading.bias_walk, 0.0)
+            found.append((0.0, *sizes, -NONE, NONE))
+        return found

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.models.controllers.expansion import commands_of, expanded, values_of
+from kinetree.models.controllers.expansion import commands_of, values_of
 from kinetree.models.controllers.laws import brace
-from kinetree.models.description.output_parts import Output
 from kinetree.models.description.schema import Description
 from kinetree.models.engine.compiled import Compiled
 from kinetree.models.expressions.parse import ExpressionError, evaluate_constant
 from kinetree.models.language.parts.predictive_parts import PredictiveController
-from kinetree.models.run.sampled_blocks import Block, needed_outputs, shared_registers, state_sizes
+from kinetree.models.run.sampled_blocks import Block, inner_description, shared_registers, state_sizes
 from kinetree.solvers.model_records import HEADER
 from kinetree.solvers.sampled import block_layout as B
 
@@ -43,20 +42,11 @@ def settings_of(name: str, c: PredictiveController) -> tuple[list[str], list[str
     return errors, limited, settings
 
 
-def inner_description(written: Description, name: str, c: PredictiveController) -> Description:
+def inner_of_predictive(written: Description, name: str, c: PredictiveController) -> Description:
     """Return the mechanism that a predictive controller has as its model."""
     texts = [text for group in settings_of(name, c) for text in group]
-    own = {
-        f"{name}.{OWN}{k}": Output.model_validate({"value": text})
-        for k, text in enumerate(texts, 1)
-    }
-    model = expanded(written, rest=True, broken=name)
-    kept = needed_outputs(model, texts)
-    outputs = {key: each for key, each in model.outputs.items() if key in kept}
-    result = model.model_copy(update={"outputs": outputs | own})
-    result._made, result._written, result._rests = model._made, model._written, model._rests
-    result._beginning = None
-    return result
+    own = {f"{name}.{OWN}{k}": text for k, text in enumerate(texts, 1)}
+    return inner_description(written, name, own)
 
 
 def predictive_block(

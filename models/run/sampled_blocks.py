@@ -7,21 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from kinetree.models.controllers.expansion import expanded
 from kinetree.models.description.names import RUN_START, expressions
+from kinetree.models.description.output_parts import Output
 from kinetree.models.description.schema import Description
 from kinetree.models.engine.compiled import Compiled
 from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.expressions.internal_names import STAGE_START
 from kinetree.models.expressions.parse import ExpressionError, evaluate_constant, names, parse
+from kinetree.models.language.parts.value_parts import Input
 from kinetree.solvers.fields import Field
 from kinetree.solvers.sampled import block_layout as B
 
 LEAST_SIZE = 1e-3  # of a first-order state
 HIDDEN = (STAGE_START, RUN_START)  # times that laws may read
+
+
+class Image(Protocol):
+    """Integers and floats of the model of a block: a structure, or a unit with its stages."""
+
+    ints: np.ndarray
+    floats: np.ndarray
 
 
 @dataclass
@@ -31,7 +41,7 @@ class Block:
     kind: int
     event: int
     stage: int
-    compiled: Compiled
+    image: Image  # blocks of one image share it and their memory
     record: dict[str, int]  # numbers of its own record
     lists: dict[str, list[int]]  # its own lists of registers by entry
     numbers: np.ndarray
@@ -49,6 +59,32 @@ class Block:
             found[f"at_{part.name}"] = at
             at += round(evaluate_constant(part.size, {k: float(v) for k, v in self.sizes.items()}))
         return found, at
+
+
+def inner_description(
+    written: Description,
+    broken: str | Collection[str],
+    own: Mapping[str, str],
+    inputs: Mapping[str, Input] | None = None,
+    forces: Mapping[str, Any] | None = None,
+) -> Description:
+    """Return the mechanism that a block has as its model: commands of `broken` controllers are inputs, `own` are outputs of it by name.
+
+    Of the mechanism's outputs it keeps those that its laws read.
+    """
+    model = expanded(written, rest=True, broken=broken)
+    kept = needed_outputs(model, list(own.values()))
+    outputs = {key: each for key, each in model.outputs.items() if key in kept}
+    made = {key: Output.model_validate({"value": text}) for key, text in own.items()}
+    fresh = {
+        "outputs": outputs | made,
+        "inputs": {**model.inputs, **(inputs or {})},
+        "forces": {**model.forces, **(forces or {})},
+    }
+    result = model.model_copy(update=fresh)
+    result._made, result._written, result._rests = model._made, model._written, model._rests
+    result._beginning = None
+    return result
 
 
 def needed_outputs(description: Description, texts: Sequence[str]) -> set[str]:
@@ -86,7 +122,11 @@ def shared_registers(
     """
     found = {key: key for key in model.parameters if key not in own}
     found |= {key: key for key in model.inputs if key in outside and key not in own}
-    found |= {key: key for key in model.registers if key.startswith("locked(") or key in HIDDEN}
+    found |= {
+        key: key
+        for key in model.registers
+        if key in HIDDEN or (key.startswith("locked(") and key not in own)
+    }
     found |= given
     return [
         register
@@ -105,19 +145,24 @@ def place_blocks(
     """
     records: list[int] = []
     floats: list[np.ndarray] = []
+    placed: dict[int, dict[str, int]] = {}
     work = 0
     for block in blocks:
         places, length = block.places
+        image = id(block.image)
+        if image not in placed:
+            placed[image] = {"ints": put(block.image.ints), "floats": floats_at, "work": work}
+            floats.append(block.image.floats)
+            floats_at, work = floats_at + block.image.floats.size, work + length
         lists = {key: put(values) for key, values in block.lists.items()}
         layout = B.LAYOUTS[block.kind]
         own = layout.filled(
             **block.record, **lists, **places, pairs=put(block.pairs), copied=len(block.pairs) // 2
         )
-        numbers_at = floats_at + block.compiled.floats.size
         records += B.BLOCK.filled(
-            kind=block.kind, event=block.event, stage=block.stage, own=put(own), ints=put(block.compiled.ints),
-            floats=floats_at, numbers=numbers_at, work=work, reads=put(block.reads), gives=put(block.gives),
+            kind=block.kind, event=block.event, stage=block.stage, own=put(own), numbers=floats_at,
+            reads=put(block.reads), gives=put(block.gives), **placed[image],
         )  # fmt: skip
-        floats += [block.compiled.floats, block.numbers]
-        floats_at, work = numbers_at + block.numbers.size, work + length
+        floats.append(block.numbers)
+        floats_at += block.numbers.size
     return records, floats, work

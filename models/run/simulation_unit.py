@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetree.models.beams.reduced_bodies import refuse_reduced
 from kinetree.models.compilation.element_states import states_of
-from kinetree.models.compilation.stage_structures import Structure, compile_stage
+from kinetree.models.compilation.stage_structures import Structure, compile_stage, structures
 from kinetree.models.description.joint_units import Units, joint_units
 from kinetree.models.description.schema import Description
 from kinetree.models.engine.compiled import Compiled
@@ -88,6 +88,12 @@ def make_unit(system: System, integrator: str = "auto", method: str = "auto") ->
     unit.states = ordered_union([[*c.coordinates, *c.speeds, *c.states] for c in compiled])
     pack_unit(unit)
     return unit
+
+
+def inner_unit(description: Description) -> Unit:
+    """Return the unit that an observer has as its model; nothing integrates it."""
+    stages = structures(description)
+    return make_unit(System(description, compile_stage(stages[0], later=False), stages), "rk4")
 
 
 def later_structures(system: System) -> tuple[Compiled, ...]:
@@ -185,7 +191,7 @@ def pack_unit(unit: Unit) -> None:
         unit.description.contacts
     )  # a contact has two guards
     memory, locator = sizes_of_memory(unit.integrator, n, largest["ng"])
-    sampled = sampled_blocks_of(unit.description, compiled)
+    sampled = sampled_blocks_of(unit.description, compiled, inner_unit)
     block_records, block_floats, block_work = place_blocks(sampled, put, floats_at)
     sizes = {
         "blocks": block_work,

@@ -34,6 +34,7 @@ from kinetree.solvers.events.guard_state import (
     is_marked,
     save_conditions,
 )
+from kinetree.solvers.events.observed_stages import end_observed_stage
 from kinetree.solvers.events.stage_change import change_structure
 from kinetree.solvers.instance.balances import write_balances
 from kinetree.solvers.instance.memory import (
@@ -223,11 +224,11 @@ def end_stage(I, F, W, model, ws, ending):
         guard_state_at(states, k).mark = PENDING if k == ending else NOT_MARKED
     guard_state_at(states, ending).verdict = FIRED
     save_conditions(I, W, model)
-    status = (
-        apply_actions(I, F, W, L.Guard.STAGE) if guard_at(model.guards, ending).actions > 0 else 0
-    )
+    status = end_observed_stage(I, F, W, ws, t) if I.blocks > 0 else 0
     if status == 0 and guard_at(model.guards, ending).actions > 0:
-        status = refresh(I, F, W, t)
+        status = apply_actions(I, F, W, L.Guard.STAGE)
+        if status == 0:
+            status = refresh(I, F, W, t)
     if status == 0 and int(W.stage) + 1 < I.stages:
         status = change_structure(I, F, W, t)
     if status == 0:

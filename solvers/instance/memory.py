@@ -56,13 +56,18 @@ def initialise_workspace(I, F, W):
     """Initialise the workspace of the present stage: registers at start values, loads 0, the rest
     NaN.
     """
-    base = I.at_workspace
     model, ws = structure(I, F, W)
+    clear_workspace(model, ws, W[I.at_workspace :])
+    ws.head.form = I.form
+
+
+@kernel
+def clear_workspace(model, ws, work):
+    """Set the registers of a workspace to start values, state, loads and contacts to 0, the rest to NaN."""
     for k in range(model.header.work_size):
-        W[base + k] = math.nan
+        work[k] = math.nan
     for k in range(ws.head.size):
         ws.head[k] = 0.0
-    ws.head.form = I.form
     for k in range(ws.val.size):
         ws.val[k] = model.val0[k]
     clear(ws.q)

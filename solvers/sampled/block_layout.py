@@ -77,7 +77,7 @@ PREDICTIVE = Record(
     Entry("terminal", "1: a matrix of weights at the end follows the sizes in floats"),
     *(Entry(f"at_{part.name}", f"in memory: {part.text}") for part in PREDICTIVE_PARTS),
 )
-# memory of an observer; n states, w estimated registers, N = n + w, no outputs (readings, then estimates)
+# memory of an observer; n states and w estimated registers (of the stage that has most), N = n + w, no outputs (readings, then estimates)
 OBSERVER_PARTS = (
     Field("state", "N", "scaled state, and scaled estimated registers"),
     Field("covariance", "N*N", "of the scaled estimate"),
@@ -99,19 +99,22 @@ OBSERVER_PARTS = (
     Field("gain", "N", "covariance of estimate and reading"),
     Field("row", "N", "slopes of one output"),
     Field("scratch", "scratch", "scratch of slopes and exponentials"),
-    Field("inner", "inner", "workspace of the inner model"),
+    Field("kept", "inner", "copy of the inner model while its structure changes"),
+    Field("inner", "inner", "work block of the inner model, a unit with the stages of the mechanism"),
 )
 OBSERVER = Record(
     "observer",
-    "ints: an observer",
+    "ints: an observer in one stage",
     Entry("n", "states of the inner model: coordinates, speeds, first-order states"),
-    Entry("w", "estimated registers: parameters, unknown inputs, biases"),
+    Entry("w", "estimated registers: parameters, unknown inputs, biases, locked coordinates"),
     Entry("readings", "readings"),
     Entry("outputs_count", "readings and estimates"),
     Entry("copied", "registers that the inner model takes over"),
     Entry("pairs", "in ints: these registers outside and inside, one after the other"),
     Entry("estimated", "in ints: estimated registers of the inner model"),
-    Entry("outputs", "in ints: registers of the expected readings, then of the estimates"),
+    Entry("outputs", "in ints: registers of the expected readings, then of the estimates; -1: not there"),
+    Entry("origins", "in ints: which number of the estimate in the stage before every estimated register was"),
+    Entry("starts", "in ints: registers outside of the start values; -1: among its floats"),
     *(Entry(f"at_{part.name}", f"in memory: {part.text}") for part in OBSERVER_PARTS),
 )
 # floats of an observer: sizes, starts, standard deviations there and densities of noise (N each), noise of the readings, limits (2 w)

@@ -16,7 +16,6 @@ from kinetree.solvers.engine.evaluation import finish, load, tell
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.instance.derivatives import coordinate_rates
-from kinetree.solvers.instance.memory import clear
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.constrained_accelerations import accelerations_of
 
@@ -27,35 +26,22 @@ LEAST_TERM = 1e-17
 
 
 @kernel
-def lay_out_inner(model, ws, work):
-    """Initialise the workspace of an inner model: registers at their numbers, no loads."""
-    for k in range(model.header.work_size):
-        work[k] = math.nan
-    for k in range(ws.head.size):
-        ws.head[k] = 0.0
-    for k in range(ws.val.size):
-        ws.val[k] = model.val0[k]
-    clear(ws.q)
-    clear(ws.u)
-    clear(ws.x)
-    clear(ws.p)
-    clear(ws.tau)
-    clear(ws.added)
-    clear(ws.extra)
-    clear(ws.wrench)
-    clear(ws.reaction)
+def makes_constants(model, register):
+    """Return whether constants are derived from a register: a parameter, a locked coordinate or a start of time, no input and no state."""
+    inputs = model.header.r_inputs
+    is_input = inputs <= register and register < inputs + model.header.inputs
+    return register < model.header.r_q and not is_input
 
 
 @kernel
 def take_registers(model, ws, outer, pairs, count, first):
     """Copy parameters, inputs and locked coordinates from the registers outside; derive constants where parameters changed, and at first."""
     changed = first
-    parameters = model.header.r_inputs if model.header.inputs > 0 else model.header.r_q
     for k in range(count):
         value, inside = outer[pairs[2 * k]], pairs[2 * k + 1]
         if ws.val[inside] != value:
             ws.val[inside] = value
-            changed = changed or inside < parameters
+            changed = changed or makes_constants(model, inside)
     return prepare(model, ws) if changed else 0
 
 
@@ -69,6 +55,18 @@ def put_inner(ws, y, sizes):
         ws.u[k] = y[nq + k] * sizes[nq + k]
     for k in range(ws.x.size):
         ws.x[k] = y[nq + nu + k] * sizes[nq + nu + k]
+
+
+@kernel
+def take_inner(y, ws, sizes):
+    """Copy q, u, x to a scaled state."""
+    nq, nu = ws.q.size, ws.u.size
+    for k in range(nq):
+        y[k] = ws.q[k] / sizes[k]
+    for k in range(nu):
+        y[nq + k] = ws.u[k] / sizes[nq + k]
+    for k in range(ws.x.size):
+        y[nq + nu + k] = ws.x[k] / sizes[nq + nu + k]
 
 
 @kernel
@@ -97,20 +95,19 @@ def evaluate_inner(f, model, ws, t, y, sizes):
 
 @kernel
 def read_registers(out, ws, registers, count):
-    """Copy some registers."""
+    """Copy some registers; NaN for one that is not there (-1)."""
     for k in range(count):
-        out[k] = ws.val[registers[k]]
+        out[k] = ws.val[registers[k]] if registers[k] >= 0 else math.nan
 
 
 @kernel
 def put_number(model, ws, y, j, n, register, value):
-    """Write number j of the state, or from n on a register; derive constants where it is a parameter. Return a status."""
+    """Write number j of the state, or from n on a register; derive constants where they follow from it. Return a status."""
     if j < n:
         y[j] = value
         return 0
     ws.val[register] = value
-    first = model.header.r_inputs if model.header.inputs > 0 else model.header.r_q
-    return prepare(model, ws) if register < first else 0
+    return prepare(model, ws) if makes_constants(model, register) else 0
 
 
 @kernel

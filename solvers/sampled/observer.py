@@ -1,60 +1,82 @@
 """An extended Kalman filter over the inner model: predicts from sample to sample, corrects by readings, and writes estimates with their deviations.
 
-The estimate is (y, w): the scaled state of the inner model and estimated registers w (parameters, unknown inputs, biases of sensors), each divided
+The inner model is a unit of its own (`unit_layout.py`) that goes through the stages of the mechanism; its events and its integrator are not used.
+The estimate is (y, w): the scaled state of the present stage and estimated registers w (parameters, unknown inputs, biases of sensors), each divided
 by its size. Slopes are central differences at the predicted state; the transition over a period is that of the linearised equations
 (`inner_model.exponential`), readings are taken in one after another. Inputs and commands are those held since the sample before.
+
+With closed loops and quaternions y lies on a manifold: the state is projected onto it (`project`, unit quaternions) after every change, and the
+covariance lies in its tangents: P -> T P Tᵀ with the slopes T of the projection. To first order this is the multiplicative filter of rotations.
 """
 
 import math
 
 from kinetree.solvers.engine.derived_constants import prepare
 from kinetree.solvers.instance.actuator_probes import latch_actuators
+from kinetree.solvers.instance.derivatives import coordinate_rates
+from kinetree.solvers.instance.memory import (
+    initialise_workspace,
+    normalise_quaternions,
+    structure,
+)
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.assembly import assemble
+from kinetree.solvers.loops.constraint_projection import project
 from kinetree.solvers.sampled.inner_model import (
+    CENTRAL,
     evaluate_inner,
     exponential,
-    lay_out_inner,
     linearise,
+    makes_constants,
     multiply,
+    put_inner,
+    put_number,
     read_registers,
+    take_inner,
     take_registers,
 )
-from kinetree.solvers.views import model_view, observer_at, work_view
+from kinetree.solvers.views import observer_at, unit_ints, unit_work
 
 FINITE = 1e100  # a larger estimate has diverged
+
+
+@kernel
+def inner_unit(I, F, memory, block, c):
+    """Return the three blocks of the unit that is the model of an observer."""
+    return unit_ints(I[block.ints :]), F[block.floats :], unit_work(memory[c.at_inner :])
 
 
 @kernel
 def estimate(I, F, W, outer, block, t):
     """Go on with the estimate to the present sample and write estimates, deviations and the innovation squared. Return a status."""
     c = observer_at(I[block.own :], 0)
-    memory, ints = W[I.at_blocks + block.work :], I[block.ints :]
-    model, ws = model_view(ints, F[block.floats :]), work_view(ints, memory[c.at_inner :])
+    memory = W[I.at_blocks + block.work :]
     numbers = F[block.numbers :]
     sizes, starts = numbers, numbers[c.n + c.w :]
+    Ii, Fi, Wi = inner_unit(I, F, memory, block, c)
     first = memory[0] == 0.0
     if first:
-        lay_out_inner(model, ws, memory[c.at_inner :])
-        begin_estimate(c, memory, starts, sizes)
-        memory[0] = 1.0
+        for k in range(Ii.work_size):
+            Wi[k] = 0.0
+        Wi.stage = W.stage
+        initialise_workspace(Ii, Fi, Wi)
+    model, ws = structure(Ii, Fi, Wi)
     status = take_registers(model, ws, outer.val, I[c.pairs :], c.copied, first)
-    if status == 0:
-        status = put_estimated(I, c, memory, model, ws, sizes, first)
-    if status == 0 and not first:
-        status = go_to_sample(I, c, memory, model, ws, t, starts, sizes)
+    if status == 0 and first:
+        status = begin_estimate(I, c, memory, outer, model, ws, t, starts, sizes)
+        memory[0] = 1.0
+    elif status == 0:
+        status = put_estimated(I, c, memory, model, ws, sizes, False)
+        if status == 0:
+            status = go_to_sample(I, c, memory, model, ws, t, starts, sizes)
     if status == 0:
         status = evaluate_inner(memory[c.at_rates :], model, ws, t, memory[c.at_state :], sizes)
     if status == 0 and first:
         latch_actuators(model, ws)
         status = evaluate_inner(memory[c.at_rates :], model, ws, t, memory[c.at_state :], sizes)
-    outputs = I[c.outputs :]
-    read_registers(memory[c.at_seen :], ws, outputs, c.outputs_count)
+    read_registers(memory[c.at_seen :], ws, I[c.outputs :], c.outputs_count)
     if status == 0:
-        status = linearise(
-            memory[c.at_F :], memory[c.at_G :], memory[c.at_C :], memory[c.at_D :], memory[c.at_rates :], memory[c.at_seen :],
-            model, ws, t, memory[c.at_state :], sizes, c.n, I[c.estimated :], sizes[c.n :], c.w, outputs, c.outputs_count, True,
-            memory[c.at_scratch :],
-        )  # fmt: skip
+        status = find_slopes(I, c, memory, model, ws, t, sizes, c.outputs_count)
     if status == 0:
         status = correct(I, c, memory, outer, I[block.reads :], model, ws, t, starts, sizes)
     if status == 0:
@@ -63,16 +85,25 @@ def estimate(I, F, W, outer, block, t):
 
 
 @kernel
-def begin_estimate(c, memory, starts, sizes):
-    """Write the first estimate and its covariance: starts and standard deviations follow one another in `starts`."""
+def begin_estimate(I, c, memory, outer, model, ws, t, starts, sizes):
+    """Write the first estimate and its covariance. A start is that of the mechanism outside, or a number; standard deviations follow the numbers."""
     n, w = c.n, c.w
+    state = memory[c.at_state :]
     for k in range(n + w):
-        memory[c.at_state + k] = starts[k] / sizes[k]
+        register = I[c.starts + k]
+        state[k] = (outer.val[register] if register >= 0 else starts[k]) / sizes[k]
     for k in range((n + w) * (n + w)):
         memory[c.at_covariance + k] = 0.0
     for k in range(n + w):
         deviation = starts[n + w + k] / sizes[k]
         memory[c.at_covariance + k * (n + w) + k] = deviation * deviation
+    status = put_estimated(I, c, memory, model, ws, sizes, True)
+    put_inner(ws, state, sizes)
+    normalise_quaternions(model, ws)
+    if status == 0 and model.l_kind.size > 0:
+        status = assemble(model, ws, t)
+    take_inner(state, ws, sizes)
+    return restrict_covariance(I, c, memory, model, ws, t, sizes) if status == 0 else status
 
 
 @kernel
@@ -84,8 +115,89 @@ def put_estimated(I, c, memory, model, ws, sizes, always):
         value = memory[c.at_state + c.n + k] * sizes[c.n + k]
         if ws.val[register] != value:
             ws.val[register] = value
-            changed = changed or model.header.inputs == 0 or register < model.header.r_inputs
+            changed = changed or makes_constants(model, register)
     return prepare(model, ws) if changed else 0
+
+
+@kernel
+def find_slopes(I, c, memory, model, ws, t, sizes, count):
+    """Write slopes of the rates (F, G) and of some outputs (C, D) by the scaled state and the scaled estimated registers."""
+    n, w = c.n, c.w
+    status = linearise(
+        memory[c.at_F :], memory[c.at_G :], memory[c.at_C :], memory[c.at_D :], memory[c.at_rates :], memory[c.at_seen :],
+        model, ws, t, memory[c.at_state :], sizes, n, I[c.estimated :], sizes[n:], w, I[c.outputs :], count, True,
+        memory[c.at_scratch :],
+    )  # fmt: skip
+    for k in range(w):
+        for i in range(n):
+            memory[c.at_G + i * w + k] *= sizes[n + k]
+        for i in range(count):
+            memory[c.at_D + i * w + k] *= sizes[n + k]
+    return status
+
+
+@kernel
+def has_manifold(model):
+    """Return whether closed loops or quaternions bind the numbers of a state."""
+    return model.l_kind.size > 0 or model.header.own_tangents > 0
+
+
+@kernel
+def restore(out, model, ws, t, y, sizes):
+    """Write the scaled state with unit quaternions and closed loops that is nearest to y."""
+    put_inner(ws, y, sizes)
+    normalise_quaternions(model, ws)
+    status = project(model, ws, t) if model.l_kind.size > 0 else 0
+    take_inner(out, ws, sizes)
+    return status
+
+
+@kernel
+def restrict_covariance(I, c, memory, model, ws, t, sizes):
+    """Put the estimate on the manifold of its loops and quaternions, and the covariance into the tangents there."""
+    if not has_manifold(model):
+        return 0
+    n, N = c.n, c.n + c.w
+    state, whole = memory[c.at_state :], memory[c.at_whole :]
+    above, below = memory[c.at_scratch :], memory[c.at_scratch + n :]
+    status = restore(state, model, ws, t, state, sizes)
+    for j in range(N):
+        register = I[c.estimated + max(j - n, 0)]
+        kept = state[j] if j < n else ws.val[register]
+        h = CENTRAL * (max(1.0, abs(kept)) if j < n else sizes[j])
+        for i in range(N):
+            whole[i * N + j] = 1.0 if i == j else 0.0
+        if status == 0:
+            status = put_number(model, ws, state, j, n, register, kept + h)
+        if status == 0:
+            status = restore(above, model, ws, t, state, sizes)
+        if status == 0:
+            status = put_number(model, ws, state, j, n, register, kept - h)
+        if status == 0:
+            status = restore(below, model, ws, t, state, sizes)
+        if status == 0:
+            status = put_number(model, ws, state, j, n, register, kept)
+        step = 2.0 * h if j < n else 2.0 * CENTRAL
+        for i in range(n):
+            whole[i * N + j] = (above[i] - below[i]) / step
+    move_covariance(c, memory, N, N)
+    return status
+
+
+@kernel
+def move_covariance(c, memory, rows, columns):
+    """Replace the covariance P by M P Mᵀ; M, rows by columns, lies in `whole`."""
+    whole, other, covariance = memory[c.at_whole :], memory[c.at_other :], memory[c.at_covariance :]
+    multiply(other, whole, covariance, rows, columns, columns)
+    for i in range(rows):
+        for k in range(i + 1):
+            total = 0.0
+            for l in range(columns):
+                total += other[i * columns + l] * whole[k * columns + l]
+            covariance[i * rows + k] = total
+    for i in range(rows):
+        for k in range(i):
+            covariance[k * rows + i] = covariance[i * rows + k]
 
 
 @kernel
@@ -106,41 +218,46 @@ def go_to_sample(I, c, memory, model, ws, t, starts, sizes):
         memory[c.at_moved + i] = moved
     for i in range(n):
         state[i] += memory[c.at_moved + i]
-    whole, other, covariance = memory[c.at_whole :], memory[c.at_other :], memory[c.at_covariance :]
+    whole = memory[c.at_whole :]
     for i in range(N):
         for k in range(N):
             value = 1.0 if i == k else 0.0
             if i < n:
                 value = A[i * n + k] if k < n else B[i * w + k - n]
             whole[i * N + k] = value
-    multiply(other, whole, covariance, N, N, N)
-    for i in range(N):
-        for k in range(i + 1):
-            total = 0.0
-            for l in range(N):
-                total += other[i * N + l] * whole[k * N + l]
-            covariance[i * N + k] = total
-            covariance[k * N + i] = total
+    move_covariance(c, memory, N, N)
     add_noise(c, memory, model, ws, h, starts[2 * N :], sizes)
-    return status
+    memory[c.at_time] = t
+    return restrict_covariance(I, c, memory, model, ws, t, sizes) if status == 0 else status
 
 
 @kernel
 def add_noise(c, memory, model, ws, h, densities, sizes):
     """Add the noise of the time h: white on the rates of speeds and states, random walks of what is estimated besides."""
     N, nq, nu = c.n + c.w, ws.q.size, ws.u.size
-    covariance = memory[c.at_covariance :]
+    covariance, rates = memory[c.at_covariance :], memory[c.at_moved :]
     for k in range(N):
         size = densities[k] / sizes[k]
         covariance[k * N + k] += size * size * h
-        j = k - nq
-        if 0 <= j < nu and model.u_q[j] >= 0:
-            q = model.u_q[j]
-            place = densities[k] / sizes[q]
-            covariance[q * N + q] += place * place * h * h * h / 3.0
-            both = place * size * h * h / 2.0
-            covariance[q * N + k] += both
-            covariance[k * N + q] += both
+    put_inner(ws, memory[c.at_state :], sizes)
+    for j in range(nu):
+        density, speed = densities[nq + j], nq + j
+        if density == 0.0:
+            continue
+        for k in range(nu):
+            ws.u[k] = 1.0 if k == j else 0.0
+        for k in range(nq):
+            rates[k] = 0.0
+        coordinate_rates(rates, model, ws)
+        for i in range(nq):
+            if rates[i] == 0.0:
+                continue
+            place = density * rates[i] / sizes[i]
+            for k in range(nq):
+                covariance[i * N + k] += place * density * rates[k] / sizes[k] * h * h * h / 3.0
+            both = place * density / sizes[speed] * h * h / 2.0
+            covariance[i * N + speed] += both
+            covariance[speed * N + i] += both
 
 
 @kernel
@@ -154,8 +271,8 @@ def correct(I, c, memory, outer, reads, model, ws, t, starts, sizes):
     for k in range(N):
         change[k] = 0.0
     for i in range(c.readings):
-        value = outer.val[reads[i]]
-        if not abs(value) < FINITE:
+        value = outer.val[reads[i]] if reads[i] >= 0 else math.nan
+        if not (abs(value) < FINITE and abs(memory[c.at_seen + i]) < FINITE):
             continue
         residual = value - memory[c.at_seen + i]
         for k in range(N):
@@ -187,19 +304,27 @@ def correct(I, c, memory, outer, reads, model, ws, t, starts, sizes):
         memory[c.at_state + n + k] = value / sizes[n + k]
     memory[c.at_squared] = squared / count if count > 0 else 0.0
     memory[c.at_time] = t
+    state = memory[c.at_state :]
     status = put_estimated(I, c, memory, model, ws, sizes, False)
-    return evaluate_inner(memory[c.at_rates :], model, ws, t, memory[c.at_state :], sizes) if status == 0 else status  # fmt: skip
+    if status == 0 and has_manifold(model):
+        status = restore(state, model, ws, t, state, sizes)
+    return evaluate_inner(memory[c.at_rates :], model, ws, t, state, sizes) if status == 0 else status  # fmt: skip
 
 
 @kernel
 def write_estimates(I, c, memory, outer, gives, model, ws, t, sizes):
-    """Write estimates, their standard deviations, and the mean squared innovation; NO_CONVERGENCE where one is no number."""
+    """Write estimates, their standard deviations, and the mean squared innovation; NO_CONVERGENCE where one is no number.
+
+    What the present stage does not have keeps its last estimate.
+    """
     n, w = c.n, c.w
     N, mechanical = n + w, outer.q.size + outer.u.size
     covariance, row = memory[c.at_covariance :], memory[c.at_row :]
     status = 0
     for i in range(c.outputs_count - c.readings):
         e = c.readings + i
+        if I[c.outputs + e] < 0:
+            continue
         value = ws.val[I[c.outputs + e]]
         for k in range(N):
             row[k] = memory[c.at_C + e * n + k] if k < n else memory[c.at_D + e * w + k - n]
@@ -210,6 +335,6 @@ def write_estimates(I, c, memory, outer, gives, model, ws, t, sizes):
         outer.x[gives[2 * i] - mechanical] = value
         outer.x[gives[2 * i + 1] - mechanical] = math.sqrt(max(variance, 0.0))
         if not abs(value) < FINITE:
-            status = 1
+            status = 4
     outer.x[gives[2 * (c.outputs_count - c.readings)] - mechanical] = memory[c.at_squared]
     return status

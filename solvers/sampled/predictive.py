@@ -11,6 +11,7 @@ Objective over the horizon of N steps h, errors e, commands v, excess s of soft 
 import math
 
 from kinetree.solvers.instance.actuator_probes import latch_actuators
+from kinetree.solvers.instance.memory import clear_workspace
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Status
 from kinetree.solvers.sampled.block_layout import (
@@ -28,7 +29,6 @@ from kinetree.solvers.sampled.block_layout import (
 from kinetree.solvers.sampled.inner_model import (
     evaluate_inner,
     exponential,
-    lay_out_inner,
     linearise,
     multiply,
     read_registers,
@@ -51,7 +51,7 @@ def plan_commands(I, F, W, outer, block, t):
     sizes, reads, gives = F[block.numbers :], I[block.reads :], I[block.gives :]
     first = memory[0] == 0.0
     if first:
-        lay_out_inner(model, ws, memory[c.at_inner :])
+        clear_workspace(model, ws, memory[c.at_inner :])
         memory[0] = 1.0
     status = take_registers(model, ws, outer.val, I[c.pairs :], c.copied, first)
     take_state(c, memory, outer, reads, sizes)

@@ -22,14 +22,14 @@ def block_of(I, event, stage):
 
 @boundary("unit")
 def run_block(I, F, W, t):
-    """Carry out block number `sampled` of the head; BLOCK_FAILED names it in `item`."""
+    """Carry out block number `sampled` of the head; BLOCK_FAILED or ESTIMATE_FAILED names it in `item`."""
     _, ws = structure(I, F, W)
     block = block_at(I[I.block_records :], int(W.sampled))
     if block.kind == PREDICTIVE_BLOCK:
-        status = plan_commands(I, F, W, ws, block, t)
+        status, failed = plan_commands(I, F, W, ws, block, t), Status.BLOCK_FAILED.value
     else:
-        status = estimate(I, F, W, ws, block, t)
+        status, failed = estimate(I, F, W, ws, block, t), Status.ESTIMATE_FAILED.value
     if status != 0:
         ws.head.item = W.sampled
-        return Status.BLOCK_FAILED.value
+        return failed
     return 0

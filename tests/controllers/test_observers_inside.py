@@ -174,13 +174,3 @@ def test_what_cannot_be_estimated_is_refused(more: dict, told: str):
     with pytest.raises(ModelError) as caught:
         load(cart(**more))
     assert told in str(caught.value)
-
-
-def test_ball_joints_are_refused_by_name():
-    ball = {
-        "format": "kinetree/1", "name": "ball", "bodies": {"b": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}},
-        "joints": {"j": {"child": "b", "type": "spherical", "coordinates": ["q0", "q1", "q2", "q3"]}},
-        "observers": {"watch": {"period": 0.1, "readings": [{"value": "q1", "noise": 0.1}], "estimates": {"a": "q1"}}},
-    }  # fmt: skip
-    with pytest.raises(ValueError, match="ball and free joints"):
-        run(ball, 0.1)
