@@ -97,10 +97,7 @@ def generated(
     """Return the description that a library generator or the reader of a foreign file makes, and
     the overrides that are not its own arguments.
     """
-    foreign = is_foreign(source)
-    generator: Callable[..., Any] = (
-        foreign_reader(source) if foreign else library_entry(str(source))
-    )  # pyright: ignore[reportAssignmentType]
+    foreign, generator = is_foreign(source), generator_of(source)
     structural = tuple(inspect.signature(generator).parameters)
     origin = Origin(str(source)[:200])
     try:
@@ -123,6 +120,16 @@ def generated(
         {name: value for name, value in overrides.items() if name not in structural},
         structural,
     )
+
+
+def generator_of(source: Source) -> Callable[..., Any]:
+    """Return the function that makes the description of a library entry or of a foreign file."""
+    return foreign_reader(source) if is_foreign(source) else library_entry(str(source))  # pyright: ignore
+
+
+def arguments_of(source: Source) -> tuple[str, ...]:
+    """Return the arguments besides parameters that a mechanism has: those of what makes its description."""
+    return tuple(inspect.signature(generator_of(source)).parameters) if is_generated(source) else ()
 
 
 def parameter_copies(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.library import carrier_modules
+from kinetree.models.library import carrier_modules, carrier_observer
 from kinetree.models.library.carrier_parameters import Rows, Table
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ ADVANCE: Rows = {
     "luff_advance": (1.0, "1", "the same for the luffing drive"),
     "known_lag": (0.02, "s", "lag of that compensation"),
     "known_mass": ("module_mass", "kg", "mass of a module that it foresees"),
+    "known_push": ("push_factor", "1", "factor on the push of a module that it foresees"),
 }
 TRAVELS = "pushed > 0 and departed == 0"
 FORWARD, PUSHED, LEFT = (
@@ -77,12 +78,23 @@ def open_rates(drive: Drive) -> tuple[str, str]:
     )
 
 
-def known_states() -> Table:
+def foreseen(on: Settings) -> tuple[str, str]:
+    """Return mass and push of a module as the drives foresee them: by parameters, or as an observer estimates them."""
+    mass, factor = (
+        (f"{carrier_observer.NAME}.module_mass", f"{carrier_observer.NAME}.push_factor")
+        if on.estimated
+        else ("known_mass", "known_push")
+    )
+    return mass, carrier_modules.push_of(factor)
+
+
+def known_states(on: Settings) -> Table:
     """Return the speed and travel of a module as the tables foresee them; between two pushes they
     return to zero.
     """
-    driven = f"({carrier_modules.PUSH} - rail_friction)/known_mass - g*sin(luff)"
-    moves = f"known_travel > 0.002 or {carrier_modules.PUSH} > latch_strength"
+    mass, push = foreseen(on)
+    driven = f"({push} - rail_friction)/{mass} - g*sin(luff)"
+    moves = f"known_travel > 0.002 or {push} > latch_strength"
     back = "-known_{}/0.02"
     return {
         "known_speed": {
@@ -96,15 +108,16 @@ def known_states() -> Table:
     }
 
 
-def known_force(drive: Drive, count: int) -> str:
+def known_force(drive: Drive, count: int, on: Settings) -> str:
     """Return the force that compensates departures: push, weight of moving or departed modules,
     load afterwards.
     """
-    push = f"if({TRAVELS}, min(known_travel/0.002, 1)*({carrier_modules.PUSH} - rail_friction), 0)"
+    mass, whole = foreseen(on)
+    push = f"if({TRAVELS}, min(known_travel/0.002, 1)*({whole} - rail_friction), 0)"
     if drive.axis == "slew":
         return f'-{drive.sense}*cos(luff)*table("known_side", pushed)*{push}/({count - 1}*abs({drive.lever("slew")}))'
     weight = (
-        f"known_mass*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"
+        f"{mass}*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"
     )
     height = f'table("known_height", pushed)*{push} + {carrier_modules.RECOIL_HEIGHT}*{carrier_modules.BLAST}'
     return f"-({weight} + {height})/({drive.lever('luff')})"

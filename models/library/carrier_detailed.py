@@ -61,6 +61,7 @@ def describe(
     helical: int = 0,
     flexible: int = 0,
     replan: int = 0,
+    estimated: int = 0,
     rigid: int = 0,
 ) -> dict[str, Any]:
     """Return bases, frame, platform, cradle and so many modules."""
@@ -81,6 +82,7 @@ def describe(
         helical=helical,
         flexible=flexible,
         replan=replan,
+        estimated=estimated,
     )
     rest = parts.upper(on, "frame", [a - b for a, b in zip(parts.RING, PIVOT, strict=True)])
     own = {

@@ -26,6 +26,7 @@ from kinetree.models.library import (
     carrier_cradle,
     carrier_electric,
     carrier_replan,
+    carrier_observer,
 )
 from kinetree.models.library.carrier_parameters import Rows, Table
 
@@ -181,7 +182,7 @@ def drives(on: Settings, base: str, ring: list[float]) -> Table:
     if on.outside:
         return outside(fitted(on, base, ring))
     if on.electric:
-        found = carrier_electric.motors(fitted(on, base, ring))
+        found = carrier_electric.motors(fitted(on, base, ring), on)
         forces = standing() | found.pop("forces")
         return {"forces": forces, "inputs": set_values(), **found}
     if on.drives:
@@ -236,7 +237,7 @@ def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
     found: Table = {"forces": standing(), "hydraulics": circuit, "states": states}
     if on.controlled:
         found |= controlled()
-        states |= targets() | carrier_compensation.known_states()
+        states |= targets() | carrier_compensation.known_states(on)
         states |= carrier_replan.states() if on.replan else {}
     else:
         found["inputs"] = {
@@ -248,7 +249,7 @@ def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
     for drive in fitted:
         command = opening(drive)
         if on.controlled:
-            known = f"(({carrier_compensation.known_force(drive, len(fitted))}) - {drive.label}_known)/known_lag"
+            known = f"(({carrier_compensation.known_force(drive, len(fitted), on)}) - {drive.label}_known)/known_lag"
             states[f"{drive.label}_known"] = {
                 "rate": known,
                 "unit": "N.m" if drive.eyes is None else "N",
@@ -258,6 +259,9 @@ def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
                 + (f" + {carrier_compensation.forward(drive)}" if on.forward else "")
             )
         circuit |= circuit_of(drive, command)
+    if on.estimated:
+        found["controllers"] |= carrier_observer.sensors(on, labels(on))
+        found["observers"] = carrier_observer.observers(on, labels(on))
     fed = [f"max({drive.label}_valve.flow_{side}, 0)" for drive in fitted for side in "ab"]
     work = [
         f"{drive.label}.force*"
@@ -390,6 +394,8 @@ def rows(on: Settings) -> Rows:
         found |= carrier_compensation.rows()
     if on.replan:
         found |= carrier_replan.REPLAN
+    if on.estimated:
+        found |= carrier_observer.SENSORS
     return found
 
 

@@ -17,6 +17,7 @@ from kinetree.models.library.carrier_parameters import Rows, Table
 
 if TYPE_CHECKING:
     from kinetree.models.library.carrier_drives import Drive
+    from kinetree.models.library.carrier_parts import Settings
 
 AXES = ("slew", "luff")
 PREPARED = 10.0  # rate at which counters go back to 0 while the run is prepared [1/s]
@@ -44,12 +45,12 @@ CONTROL: Rows = {
 }
 
 
-def motors(drives: list[Drive]) -> Table:
+def motors(drives: list[Drive], on: Settings) -> Table:
     """Return the motors, their controllers and set values, and their energies."""
-    forces, controllers, states = {}, {}, carrier_compensation.known_states()
+    forces, controllers, states = {}, {}, carrier_compensation.known_states(on)
     for drive in drives:
         axis, label = drive.axis, drive.label
-        known = f"(({carrier_compensation.known_force(drive, len(drives))}) - {label}_known)"
+        known = f"(({carrier_compensation.known_force(drive, len(drives), on)}) - {label}_known)"
         states[f"{label}_known"] = {"rate": f"{known}/known_lag", "unit": "N.m"}
         ahead = f"advance*{axis}_advance*{label}_known/({axis}_gear*torque_constant)"
         forces[label] = {

@@ -17,8 +17,15 @@ LOWEST, RECOIL_HEIGHT = (
     0.3,
 )  # heights in the cradle's frame: of the lowest row, and where the load after a departure acts [m]
 ORDERS = ("rows", "outer", "inner", "alternating")
-PUSH = 'push_factor*table("push", t - stage_start)'
 BLAST = 'departed*blast_factor*table("blast", t - stage_start)'
+
+
+def push_of(factor: str) -> str:
+    """Return the push of a module with a factor on its table."""
+    return f'{factor}*table("push", t - stage_start)'
+
+
+PUSH = push_of("push_factor")
 
 
 def cell(i: int, n: int) -> tuple[float, int]:

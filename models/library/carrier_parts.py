@@ -46,6 +46,7 @@ SWITCHES = (
     "helical",
     "flexible",
     "replan",
+    "estimated",
 )
 
 
@@ -77,6 +78,7 @@ class Settings:
             self.helical,
             self.flexible,
             self.replan,
+            self.estimated,
         ) = (bool(switches.get(k, 0)) for k in SWITCHES)
         self.electric = switches["drives"] == 3
         self.controlled = switches["drives"] in (1, 3)  # position control inside, too
@@ -92,6 +94,12 @@ class Settings:
             raise ValueError(
                 f"replan is 1 but drives is {switches['drives']!r} and cylinders {int(self.cylinders)}: "
                 "it changes the compensation of drives with position control (drives = 1, cylinders = 0)"
+            )
+        if self.estimated and self.replan:
+            raise ValueError("estimated and replan are both 1: one of them tells the drives what comes next")
+        if self.estimated and switches["drives"] != 1:
+            raise ValueError(
+                f"estimated is 1 but drives is {switches['drives']!r}: loads are estimated for hydraulic drives with position control (drives = 1)"
             )
         if self.forward and switches["drives"] != 1:
             raise ValueError(

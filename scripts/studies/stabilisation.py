@@ -14,7 +14,7 @@ show = ["*_valve.spool"]           # columns or patterns that the report draws b
 stop_time = 5.0
 [vary]
 module_mass = { normal = [120.0, 6.0] }
-[ways.proportional]                # parameters that make a way, as many ways as wanted
+[ways.proportional]                # parameters, or arguments of the mechanism, that make a way, as many ways as wanted
 gain = 2.0
 """
 
@@ -29,6 +29,7 @@ import numpy as np
 from pydantic import Field, PlainValidator, PrivateAttr, model_validator
 
 from kinetree.models import Result, load
+from kinetree.models.checks.loader import arguments_of
 from kinetree.models.language.errors import suggestion
 from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
 from kinetree.scripts.studies.samplers import Correlated, Distribution, drawn
@@ -123,9 +124,9 @@ class Row:
 
 
 def system_of(wanted: Comparison, way: str) -> Any:
-    """Return the mechanism with one drive variant."""
+    """Return the mechanism with one drive variant: its parameters, or arguments of a mechanism that has some."""
     mechanism = load(wanted.source(), **wanted.settings)
-    known = tuple(mechanism.description.parameters)
+    known = (*mechanism.description.parameters, *arguments_of(wanted.source()))
     for name in (*wanted.ways[way], *wanted.vary):
         if name not in known:
             raise BadInput(f"{wanted.path}: no parameter '{name}'; {suggestion(name, known)}")
