@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +65,12 @@ class Filter:
     def deviations(self) -> np.ndarray:
         """Return the standard deviations of the estimated deviation."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    def copied(self) -> Filter:
+        """Return a filter that goes on from the present estimate by itself."""
+        found = copy(self)
+        found.innovations, found.stage_notes = [*self.innovations], [*self.stage_notes]
+        return found
 
     def predict(self, until: float, inputs: Mapping[str, float]) -> None:
         """Go on to an instant with inputs held."""

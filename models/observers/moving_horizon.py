@@ -8,7 +8,7 @@ filter forwards and a Rauch-Tung-Striebel sweep backwards solve exactly. Repeati
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,6 +52,13 @@ class MovingHorizonEstimator(Filter):
         self.horizon, self.iterations = horizon, iterations
         self.points = [Point(state, None, {})]
         self.prior, self.prior_covariance = state, covariance
+
+    def copied(self) -> MovingHorizonEstimator:
+        """Return an estimator that goes on from the present window by itself."""
+        found = super().copied()
+        assert isinstance(found, MovingHorizonEstimator)
+        found.points = [replace(point) for point in self.points]
+        return found
 
     def predict(self, until: float, inputs: Mapping[str, float]) -> None:
         """Go on to an instant with inputs held."""

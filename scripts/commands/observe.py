@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import Quiet, writable
+from kinetree.scripts.terminal.arguments import Quiet, one_of, writable
 from kinetree.scripts.terminal.json_output import Json, keep_json, show_json
 
 if TYPE_CHECKING:
     from kinetree.models.observers.estimation import Estimate
+    from kinetree.scripts.studies.observer_file import Task
 
 RESULTS = (".csv", ".json", ".fmu")
 
@@ -39,6 +40,16 @@ def observe(
             "as an FMU (.fmu); may be repeated.",
         ),
     ] = None,
+    backend: Annotated[
+        str,
+        typer.Option(
+            "--backend",
+            help="Of an FMU. python: every method, in the Python of the host; native: an extended Kalman filter in the engine.",
+        ),
+    ] = "python",
+    period: Annotated[
+        float, typer.Option("--period", help="Sampling period of a native FMU [s].")
+    ] = 0.01,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -68,11 +79,9 @@ def observe(
     writable(report, (".html",), "--report")
     task = read_task(file, {"method": method} if method else None)
     units = [path for path in output or [] if path.suffix == ".fmu"]
+    one_of(backend, ("python", "native"), "--backend")
     for path in units:
-        from kinetree.fmu.slave.observer_unit import pack_observer
-        from kinetree.models.observers.packed_observer import packed
-
-        pack_observer(packed(task.source, task.problem.setup), path)
+        pack(task, path, backend, period)
         if not (quiet or json):
             typer.echo(f"written: {path}")
     if units and record is None and task.file.record is None:
@@ -101,6 +110,23 @@ def observe(
         show_json(content)
     elif not quiet:
         show(file.stem, found, content)
+
+
+def pack(task: "Task", path: Path, backend: str, period: float) -> None:
+    """Write the observer of a file as an FMU."""
+    if backend == "python":
+        from kinetree.fmu.slave.observer_unit import pack_observer
+        from kinetree.models.observers.packed_observer import packed
+
+        pack_observer(packed(task.source, task.problem.setup), path)
+        return
+    from kinetree.fmu.archive.build import build_fmu
+    from kinetree.models import load
+    from kinetree.models.observers.inside_mechanism import watched_mechanism
+
+    step = task.problem.setup.step or period
+    mechanism = load(watched_mechanism(task.source, task.problem, step))
+    build_fmu(mechanism, path, "native", step=step)
 
 
 def summary(found: "Estimate", factors: dict[str, float]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from kinetree.models import load
 from kinetree.models.observers.estimation import EstimationProblem
 from kinetree.models.observers.estimation_setup import Recorded, Sensor, Setup, Unknown
 from kinetree.models.observers.noise_fitting import fit_densities
+from kinetree.models.observers.online_observer import OnlineObserver
 
 STEP = 0.01
 MASS, STIFFNESS, DAMPING = 2.0, 30.0, 1.5
@@ -124,6 +125,40 @@ def test_unknown_force_delay_period_bias_and_lost_readings():
     assert found["bias(der(x))"][-1] == pytest.approx(0.02, abs=1e-3)
     times = found.readings["x"][0]
     assert np.diff(times).min() == pytest.approx(2 * STEP) and np.diff(times).max() > 0.35
+
+
+@pytest.mark.parametrize("method", ["ekf", "ukf"])
+def test_late_readings_online_give_the_filter_that_had_them_in_time(method):
+    """One sensor is five steps late, and not a whole number of them; the other is in time."""
+    system, late = oscillator(), 4.5 * STEP
+    result = system.simulate(stop_time=0.3, output_step=0.5 * STEP, inputs={"f": 1.0})
+    rng, count = np.random.default_rng(8), 30
+    seen = result["x"] + 1e-3 * rng.standard_normal(result.time.size)
+    speed = result["der(x)"] + 1e-3 * rng.standard_normal(result.time.size)
+    delayed, prompt = Sensor("x", 1e-3, delay=late), Sensor("der(x)", 1e-3)
+    setup = Setup(
+        (delayed, prompt), forces=(Unknown("f", 0.0, 1.0),), method=method, process={"speeds": 0.05}
+    )
+    online = OnlineObserver(EstimationProblem(system, setup), 0.0, STEP)
+    for k in range(count):
+        readings = {"der(x)": speed[2 * k]}
+        if k >= 5:
+            readings["x"] = seen[2 * k - 9]
+        online.advance(STEP * (k + 1), readings, {})
+    problem = EstimationProblem(system, replace(setup, sensors=(replace(delayed, delay=0.0), prompt)))
+    wanted = problem.begin(0.0, STEP)
+    for k in range(2 * count):
+        values = {"der(x)": speed[k]} if k % 2 == 0 else {}
+        if k % 2 == 1 and k <= 2 * (count - 1) - 9:
+            values = {"x": seen[k]}
+        if values:
+            wanted.correct(problem.reading_of(values))
+        wanted.predict(0.5 * STEP * (k + 1), {})
+    values = problem.present(wanted.state)
+    for name in ("x", "der(x)", "f"):
+        assert online.values()[name] == pytest.approx(values[name], abs=1e-7)
+    deviations = dict(zip(online.names, wanted.deviations, strict=True))
+    assert online.deviations() == pytest.approx(deviations, rel=1e-4)
 
 
 def test_closed_loop_stays_closed_and_its_damping_is_found():
