@@ -1,7 +1,7 @@
 """An estimator of a record as an observer inside its mechanism, whose readings are inputs: what native FMUs carry.
 
 The engine has the extended Kalman filter alone, sampled once a period. Readings are inputs `measured.NAME`; estimates and their standard deviations
-are outputs `estimate.NAME` and `std.NAME`, those of the last sample.
+are outputs `estimate.NAME` and `std.NAME`, those of the last sample; the speed der(x) is der_x there.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def watched_mechanism(
         "start": dict(setup.start), "initial": dict(setup.start_deviations), "process": dict(setup.process),
     }  # fmt: skip
     outputs = raw.setdefault("outputs", {})
-    for name, key in (keys | {name: name for name in quantities}).items():
-        outputs[f"estimate.{name}"] = {"value": f"'{NAME}.{key}'"}
-        outputs[f"std.{name}"] = {"value": f"'{NAME}.{key}.std'"}
+    for key in (*keys.values(), *quantities):
+        outputs[f"estimate.{key}"] = {"value": f"'{NAME}.{key}'"}
+        outputs[f"std.{key}"] = {"value": f"'{NAME}.{key}.std'"}
     return raw
 
 

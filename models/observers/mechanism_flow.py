@@ -4,7 +4,7 @@ A state is the memory of the engine (coordinates, speeds, first-order states, st
 values of estimated quantities beside it: parameters, unknown inputs, biases of sensors. A deviation
 is a vector of as many numbers as can change freely: local coordinates y of the positions (rotation
 vectors for quaternions, independent coordinates for closed loops), independent speeds v, first-order
-states x, then the estimated quantities.
+states x without the memory of sampled controllers, then the estimated quantities.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.description.schema import Description
 from kinetree.models.engine.instance import Instance
 from kinetree.models.run.simulation import Options, raise_on_failure, write_integrator_options
 from kinetree.models.run.simulation_unit import Run, Unit, make_unit
@@ -65,6 +66,9 @@ class StageLayout:
         self.q = place("q", len(compiled.coordinates))
         self.u = place("u", len(compiled.speeds))
         self.x = place("x", len(compiled.states))
+        held = held_states(unit.description)
+        self.moving = np.flatnonzero([name not in held for name in compiled.states])
+        self.states = tuple(compiled.states[k] for k in self.moving)
         self.registers = slice(
             self.workspace + REGISTERS,
             self.workspace + REGISTERS + int(unit.floats.size and compiled.counts["nr"]),
@@ -77,6 +81,13 @@ class StageLayout:
             n=len(compiled.speeds),
         )
         self.chart: Chart | None = None
+
+
+def held_states(description: Description) -> set[str]:
+    """Return the states that only samples of controllers and observers change: their memory, counts of samples, seeds of noise."""
+    sampled = {key for key, each in description.written.controllers.items() if each.period is not None}  # fmt: skip
+    sampled |= description.written.observers.keys()
+    return {name for (section, name), owner in description._made.items() if section == "states" and owner in sampled}  # fmt: skip
 
 
 class MechanismFlow:
@@ -177,7 +188,7 @@ class MechanismFlow:
             (
                 chart.local(b[layout.q])[chart.independent],
                 (b[layout.u] - a[layout.u])[chart.independent],
-                b[layout.x] - a[layout.x],
+                (b[layout.x] - a[layout.x])[layout.moving],
                 other.values - origin.values,
             )
         )
@@ -190,7 +201,7 @@ class MechanismFlow:
         return (
             *(places[k] for k in chart.independent),
             *(speeds[k] for k in chart.independent),
-            *layout.compiled.states,
+            *layout.states,
             *(each.name for each in self.quantities),
         )
 
@@ -200,7 +211,7 @@ class MechanismFlow:
 
     def size(self, state: FlowState) -> int:
         """Return the length of a deviation."""
-        states = len(self.stages[state.stage].compiled.states)
+        states = len(self.stages[state.stage].states)
         return 2 * self.degrees(state) + states + len(self.quantities)
 
     def chart(self, state: FlowState) -> Chart:
@@ -221,7 +232,7 @@ class MechanismFlow:
         sizes = np.concatenate(
             (
                 np.ones(2 * n),
-                np.maximum(1e-3, np.abs(state.work[layout.x])),
+                np.maximum(1e-3, np.abs(state.work[layout.x][layout.moving])),
                 np.maximum(np.abs(state.values), deviations[deviations.size - state.values.size :]),
             )
         )
@@ -255,13 +266,13 @@ class MechanismFlow:
             self._write(state.values)
             return state.values
         layout, chart = self.stages[state.stage], self.chart(state)
-        n, nx = chart.independent.size, layout.x.stop - layout.x.start
+        n, nx = chart.independent.size, layout.moving.size
         q = chart.moved(chart.q, chart.T @ deviation[:n])
         u = work[layout.u] + chart.T @ deviation[n : 2 * n]
         if layout.instance is not None:
             q, u = chart.project(q, u)
         work[layout.q], work[layout.u] = q, u
-        work[layout.x] += deviation[2 * n : 2 * n + nx]
+        work[layout.x.start + layout.moving] += deviation[2 * n : 2 * n + nx]
         values = np.clip(state.values + deviation[2 * n + nx :], self._least, self._most)
         self._write(values)
         return values
