@@ -37,12 +37,17 @@ def measured(on: Settings, labels: list[str]) -> dict[str, tuple[str, str]]:
     }
 
 
+def leaves(sensor: str) -> bool:
+    """Return whether what a sensor measures leaves with its module."""
+    return sensor.startswith("travel_sensor")
+
+
 def sensors(on: Settings, labels: list[str]) -> Table:
-    """Return the sensors as controllers of that kind."""
+    """Return the sensors as controllers of that kind; those of travels give the noise alone, since what a controller reads may not leave."""
     return {
         name: {
             "kind": "sensor",
-            "input": value,
+            "input": "0" if leaves(name) else value,
             "period": "sample_period",
             "noise": f"{noise}*sqrt(2*sample_period)",
         }
@@ -62,15 +67,19 @@ def observers(on: Settings, labels: list[str]) -> Table:
     watch = {
         "period": "sample_period",
         "readings": [
-            {"value": value, "reads": name, "noise": noise}
+            {
+                "value": value,
+                "reads": f"{value} + {name}" if leaves(name) else name,
+                "noise": noise,
+            }
             for name, (value, noise) in measured(on, labels).items()
         ],
         "parameters": {
-            "module_mass": {"start": "known_mass", "std": "mass_doubt", "min": 1.0},
-            "push_factor": {"start": "known_push", "std": "push_doubt", "min": 0.0},
+            "module_mass": {"start": "known_mass", "std": "mass_doubt", "walk": "mass_doubt/3", "min": 1.0},
+            "push_factor": {"start": "known_push", "std": "push_doubt", "walk": "push_doubt/3", "min": 0.0},
         },
         "unknowns": {"luff_trim": {"coordinate": "luff", "std": "trim_doubt"}},
         "initial": initial | dict.fromkeys(oil, 1e4),
-        "process": {"speeds": 2e-4} | dict.fromkeys(oil, 1e4),
+        "process": {"speeds": 1e-3} | dict.fromkeys(oil, 1e4),
     }
     return {NAME: watch}
