@@ -11,7 +11,8 @@ soil (settles under the jacks), contacts (pin in its groove, bearing band in its
 instead of locked; set values are inputs; 2 the openings of their valves are inputs), outside (drives outside,
 on actuators), cylinders (slewing by two cylinders instead of a motor), forward (openings of the valves over the
 time of a departure), replan (openings and pace of a departure by what the last one has
-shown), estimated (an observer tells the compensation of the drives mass and push of a module: `carrier_observer`); known_order: the order that the compensation of the drives foresees (-1: the true one).
+shown), estimated (an observer tells the drives mass and push of a module: `carrier_observer`);
+known_order: the order that the compensation of the drives foresees (-1: the true one).
 What the drives do stands in `carrier_drives`.
 """
 

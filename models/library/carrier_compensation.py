@@ -116,9 +116,7 @@ def known_force(drive: Drive, count: int, on: Settings) -> str:
     push = f"if({TRAVELS}, min(known_travel/0.002, 1)*({whole} - rail_friction), 0)"
     if drive.axis == "slew":
         return f'-{drive.sense}*cos(luff)*table("known_side", pushed)*{push}/({count - 1}*abs({drive.lever("slew")}))'
-    weight = (
-        f"{mass}*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"
-    )
+    weight = f"{mass}*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"
     height = f'table("known_height", pushed)*{push} + {carrier_modules.RECOIL_HEIGHT}*{carrier_modules.BLAST}'
     return f"-({weight} + {height})/({drive.lever('luff')})"
 

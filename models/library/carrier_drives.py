@@ -25,8 +25,8 @@ from kinetree.models.library import (
     carrier_compensation,
     carrier_cradle,
     carrier_electric,
-    carrier_replan,
     carrier_observer,
+    carrier_replan,
 )
 from kinetree.models.library.carrier_parameters import Rows, Table
 

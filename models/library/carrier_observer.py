@@ -75,8 +75,18 @@ def observers(on: Settings, labels: list[str]) -> Table:
             for name, (value, noise) in measured(on, labels).items()
         ],
         "parameters": {
-            "module_mass": {"start": "known_mass", "std": "mass_doubt", "walk": "mass_doubt/3", "min": 1.0},
-            "push_factor": {"start": "known_push", "std": "push_doubt", "walk": "push_doubt/3", "min": 0.0},
+            "module_mass": {
+                "start": "known_mass",
+                "std": "mass_doubt",
+                "walk": "mass_doubt/3",
+                "min": 1.0,
+            },
+            "push_factor": {
+                "start": "known_push",
+                "std": "push_doubt",
+                "walk": "push_doubt/3",
+                "min": 0.0,
+            },
         },
         "unknowns": {"luff_trim": {"coordinate": "luff", "std": "trim_doubt"}},
         "initial": initial | dict.fromkeys(oil, 1e4),

@@ -96,7 +96,9 @@ class Settings:
                 "it changes the compensation of drives with position control (drives = 1, cylinders = 0)"
             )
         if self.estimated and self.replan:
-            raise ValueError("estimated and replan are both 1: one of them tells the drives what comes next")
+            raise ValueError(
+                "estimated and replan are both 1: one of them tells the drives what comes next"
+            )
         if self.estimated and switches["drives"] != 1:
             raise ValueError(
                 f"estimated is 1 but drives is {switches['drives']!r}: loads are estimated for hydraulic drives with position control (drives = 1)"

@@ -125,8 +125,10 @@ class Row:
 
 def system_of(wanted: Comparison, way: str) -> Any:
     """Return the mechanism with one drive variant: its parameters, or arguments of a mechanism that has some."""
-    mechanism = load(wanted.source(), **wanted.settings)
-    known = (*mechanism.description.parameters, *arguments_of(wanted.source()))
+    arguments = arguments_of(wanted.source())
+    built = {name: value for name, value in wanted.ways[way].items() if name in arguments}
+    mechanism = load(wanted.source(), **(wanted.settings | built))
+    known = (*mechanism.description.parameters, *arguments)
     for name in (*wanted.ways[way], *wanted.vary):
         if name not in known:
             raise BadInput(f"{wanted.path}: no parameter '{name}'; {suggestion(name, known)}")

@@ -100,7 +100,9 @@ OBSERVER_PARTS = (
     Field("row", "N", "slopes of one output"),
     Field("scratch", "scratch", "scratch of slopes and exponentials"),
     Field("kept", "inner", "copy of the inner model while its structure changes"),
-    Field("inner", "inner", "work block of the inner model, a unit with the stages of the mechanism"),
+    Field(
+        "inner", "inner", "work block of the inner model, a unit with the stages of the mechanism"
+    ),
 )
 OBSERVER = Record(
     "observer",
@@ -112,8 +114,14 @@ OBSERVER = Record(
     Entry("copied", "registers that the inner model takes over"),
     Entry("pairs", "in ints: these registers outside and inside, one after the other"),
     Entry("estimated", "in ints: estimated registers of the inner model"),
-    Entry("outputs", "in ints: registers of the expected readings, then of the estimates; -1: not there"),
-    Entry("origins", "in ints: which number of the estimate in the stage before every estimated register was"),
+    Entry(
+        "outputs",
+        "in ints: registers of the expected readings, then of the estimates; -1: not there",
+    ),
+    Entry(
+        "origins",
+        "in ints: which number of the estimate in the stage before every estimated register was",
+    ),
     Entry("starts", "in ints: registers outside of the start values; -1: among its floats"),
     *(Entry(f"at_{part.name}", f"in memory: {part.text}") for part in OBSERVER_PARTS),
 )

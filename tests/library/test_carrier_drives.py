@@ -20,7 +20,7 @@ from kinetree.scripts.hil.scenario import read_scenario as read_loops
 from kinetree.scripts.reports import stage_pictures
 from kinetree.scripts.reports.html import write_report
 from kinetree.scripts.reports.stage_tables import books, show, stage_table, tables
-from kinetree.scripts.studies import carrier_cosim, stabilisation
+from kinetree.scripts.studies import carrier_cosim, stabilisation, stabilisation_report
 from kinetree.scripts.studies.carrier_cosim import LABELS, run_carrier
 from kinetree.scripts.studies.designs import design
 from kinetree.scripts.studies.optimise import optimise
@@ -155,9 +155,18 @@ def test_coupled_carrier_fmus_match_process(backend: str, tmp_path: Path):
         assert fmus[name] == pytest.approx(programs[name], abs=1e-9)
 
 
+def shipped_ways(*names: str) -> stabilisation.Comparison:
+    """Return the comparison that ships with some of its ways."""
+    wanted = stabilisation.read_comparison()
+    found = wanted.model_copy(update={"ways": {name: wanted.ways[name] for name in names}})
+    found._path = wanted.path
+    return found
+
+
 def test_advance_compensation_is_best():
     """Shut valves lose the angle as weight leaves, proportional control brings it back, advance halves the deviations at least."""
-    wanted = stabilisation.read_comparison().with_settings({"modules": 2, "pace": 0.8})
+    wanted = shipped_ways("valves shut", "proportional", "proportional and advance")
+    wanted = wanted.with_settings({"modules": 2, "pace": 0.8})
     runs = stabilisation.compare(wanted)
     shut, proportional, advance = (
         stabilisation.row(wanted, way, result) for way, result in runs.items()
@@ -170,6 +179,38 @@ def test_advance_compensation_is_best():
     assert shut.energy < proportional.energy < advance.energy
     rows = stabilisation.table(wanted, runs)
     assert [len(row) for row in rows] == [10] * 4
+
+
+@pytest.mark.slow
+def test_estimated_loads_hold_nearly_as_known_ones(tmp_path: Path):
+    """One departure: mass and push, foreseen a quarter off, are found while the module travels; the report has all ways."""
+    names = ("proportional and advance", "advance, loads 25 % off", "advance, loads estimated")
+    wanted = shipped_ways(*names).with_settings({"modules": 1, "pace": 0.5})
+    runs = stabilisation.compare(wanted)
+    known, wrong, estimated = (
+        stabilisation.row(wanted, way, result).largest["luff"] for way, result in runs.items()
+    )
+    assert wrong > 1.15 * known
+    assert abs(estimated - known) < 0.25 * (wrong - known)
+    result = runs[names[-1]]
+    left = np.searchsorted(result.time, 1.0)  # soon before the module leaves its rail
+    for name, right in (("module_mass", 120.0), ("push_factor", 1.0)):
+        error = result[f"loads.{name}"][left] - right
+        assert abs(error) < 4 * result[f"loads.{name}.std"][left]
+        assert abs(error) < 0.1 * right
+    assert 0.7 < result["loads.nis"][1:].mean() < 1.3
+    page = stabilisation_report.write_report(wanted, runs, {}, tmp_path / "ways.html").read_text()
+    assert all(name in page for name in names)
+
+
+def test_estimated_loads_belong_to_hydraulic_drives_inside():
+    for settings, says in (
+        ({"drives": 3}, "hydraulic drives"),
+        ({}, "hydraulic drives"),
+        ({"drives": 1, "replan": 1}, "replan are both 1"),
+    ):
+        with pytest.raises(ModelError, match=says):
+            load("lib:carrier", modules=1, estimated=1, **settings)
 
 
 def test_settling_by_hand():

@@ -145,7 +145,9 @@ def test_late_readings_online_give_the_filter_that_had_them_in_time(method):
         if k >= 5:
             readings["x"] = seen[2 * k - 9]
         online.advance(STEP * (k + 1), readings, {})
-    problem = EstimationProblem(system, replace(setup, sensors=(replace(delayed, delay=0.0), prompt)))
+    problem = EstimationProblem(
+        system, replace(setup, sensors=(replace(delayed, delay=0.0), prompt))
+    )
     wanted = problem.begin(0.0, STEP)
     for k in range(2 * count):
         values = {"der(x)": speed[k]} if k % 2 == 0 else {}
