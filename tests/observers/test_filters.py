@@ -139,7 +139,7 @@ def test_late_readings_online_give_the_filter_that_had_them_in_time(method):
     setup = Setup(
         (delayed, prompt), forces=(Unknown("f", 0.0, 1.0),), method=method, process={"speeds": 0.05}
     )
-    online = OnlineObserver(EstimationProblem(system, setup), 0.0, STEP)
+    online = OnlineObserver(EstimationProblem(system, setup), 0.0, 0.5 * STEP)
     for k in range(count):
         readings = {"der(x)": speed[2 * k]}
         if k >= 5:
@@ -148,7 +148,7 @@ def test_late_readings_online_give_the_filter_that_had_them_in_time(method):
     problem = EstimationProblem(
         system, replace(setup, sensors=(replace(delayed, delay=0.0), prompt))
     )
-    wanted = problem.begin(0.0, STEP)
+    wanted = problem.begin(0.0, 0.5 * STEP)
     for k in range(2 * count):
         values = {"der(x)": speed[k]} if k % 2 == 0 else {}
         if k % 2 == 1 and k <= 2 * (count - 1) - 9:
@@ -158,9 +158,9 @@ def test_late_readings_online_give_the_filter_that_had_them_in_time(method):
         wanted.predict(0.5 * STEP * (k + 1), {})
     values = problem.present(wanted.state)
     for name in ("x", "der(x)", "f"):
-        assert online.values()[name] == pytest.approx(values[name], abs=2e-6)
+        assert online.values()[name] == pytest.approx(values[name], abs=1e-9)
     deviations = dict(zip(online.names, wanted.deviations, strict=True))
-    assert online.deviations() == pytest.approx(deviations, rel=1e-4)
+    assert online.deviations() == pytest.approx(deviations, rel=1e-7)
 
 
 def test_closed_loop_stays_closed_and_its_damping_is_found():
