@@ -18,7 +18,12 @@ from kinetree.models.forces.kinds import KINDS
 from kinetree.models.language.errors import suggestion
 from kinetree.models.language.parts.observer_parts import EstimatedNumber, Observer
 from kinetree.models.language.parts.value_parts import Input
-from kinetree.models.run.sampled_blocks import Block, inner_description, shared_registers, state_sizes
+from kinetree.models.run.sampled_blocks import (
+    Block,
+    inner_description,
+    shared_registers,
+    state_sizes,
+)
 from kinetree.solvers.sampled import block_layout as B
 
 if TYPE_CHECKING:
@@ -41,10 +46,16 @@ def biased_readings(observer: Observer) -> list[int]:
 
 def estimated_registers(name: str, observer: Observer) -> list[str]:
     """Return the names of the estimated registers of the inner model."""
-    return [*observer.parameters, *observer.unknowns, *(bias_of(name, k) for k in biased_readings(observer))]
+    return [
+        *observer.parameters,
+        *observer.unknowns,
+        *(bias_of(name, k) for k in biased_readings(observer)),
+    ]
 
 
-def inner_description_of_observer(written: Description, name: str, observer: Observer) -> Description:
+def inner_description_of_observer(
+    written: Description, name: str, observer: Observer
+) -> Description:
     """Return the mechanism that an observer has as its model: commands of sampled controllers and estimates are inputs."""
     broken = [
         *(key for key, controller in written.controllers.items() if controller.period is not None),

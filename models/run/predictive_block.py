@@ -13,7 +13,12 @@ from kinetree.models.description.schema import Description
 from kinetree.models.engine.compiled import Compiled
 from kinetree.models.expressions.parse import ExpressionError, evaluate_constant
 from kinetree.models.language.parts.predictive_parts import PredictiveController
-from kinetree.models.run.sampled_blocks import Block, inner_description, shared_registers, state_sizes
+from kinetree.models.run.sampled_blocks import (
+    Block,
+    inner_description,
+    shared_registers,
+    state_sizes,
+)
 from kinetree.solvers.model_records import HEADER
 from kinetree.solvers.sampled import block_layout as B
 
