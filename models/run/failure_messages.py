@@ -18,6 +18,7 @@ from kinetree.models.expressions.parse import parse
 from kinetree.models.language.errors import shown
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS
+from kinetree.solvers.integrate.kinds import FIXED
 from kinetree.solvers.layout import INSTRUCTION, Op, Status
 from kinetree.solvers.model_records import HEAD
 from kinetree.solvers.records import Named
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 SWITCHES = {Op.SIGN, Op.IF, Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE, Op.FLOOR, Op.CEIL}
 MOST_LAWS = 3  # that a message lists
+EXPLICIT_FIXED = {U.KINDS[name] for name in FIXED if name != "semi-implicit"}
 
 
 class Running(Protocol):
@@ -41,7 +43,7 @@ def failure_message(run: Running, status: Status) -> str:
     """Return the message for a status of the present advance."""
     w, compiled = run.head, run.unit.compiled[int(run.head.stage)]
     if status == Status.NOT_A_NUMBER:
-        return not_finite_message(run, int(w.item), compiled)
+        return not_finite_message(run, int(w.item), compiled) + fixed_step_advice(w)
     if status == Status.TOO_MANY_STEPS:
         return step_limit_message(w) + switching_laws(run.unit.description)
     if status == Status.SLIDING:
@@ -51,7 +53,19 @@ def failure_message(run: Running, status: Status) -> str:
     head = HEAD.of(np.zeros(HEAD.size))
     head.item = w.item
     told = message(status, head, compiled)
+    if status in (Status.SINGULAR_JOINT, Status.SINGULAR_BODY, Status.INCONSISTENT):
+        told += fixed_step_advice(w)
     return told + (switching_laws(run.unit.description) if status == Status.STEP_TOO_SMALL else "")
+
+
+def fixed_step_advice(w: Named) -> str:
+    """Return the first thing to look for where a motion by an explicit method of fixed step ends."""
+    if int(w.kind) not in EXPLICIT_FIXED:
+        return ""
+    return (
+        f". With fixed steps of {w.step:.3g} s look first whether they are too long for the fastest motion "
+        "(`kinetree linearize` lists all): a shorter step, or an integrator that chooses its steps"
+    )
 
 
 def switching_laws(description: Description) -> str:

@@ -195,3 +195,33 @@ def test_the_method_of_the_description_is_used():
         np.abs(result["q"] - load(swing()).compile().simulate(1.0, tolerance=1e-10)["q"]).max()
         < 1e-8
     )
+
+
+@pytest.mark.parametrize(
+    ("integrator", "told"), [("rk4", True), ("adams-fixed", True), ("rk45", False)]
+)
+def test_failures_of_explicit_fixed_steps_lead_to_the_step(integrator, told):
+    """A stiff spring blows the motion up, or a force that feeds it."""
+    force = (
+        {"coordinate": "x", "stiffness": 1e9} if told else {"coordinate": "x", "value": "x**3*1e6"}
+    )
+    d = {
+        "format": "kinetree/1",
+        "name": "stiff",
+        "gravity": [0, 0, 0],
+        "bodies": {"b": {"mass": 1.0}},
+        "joints": {
+            "j": {
+                "child": "b",
+                "type": "prismatic",
+                "coordinates": ["x"],
+                "start": [0.1],
+                "speed": [1.0],
+            }
+        },
+        "forces": {"f": force},
+    }
+    step = {"step": 1e-3} if told else {}
+    with pytest.raises(EvaluationError) as failure:
+        load(d).compile().simulate(stop_time=10.0, integrator=integrator, **step)
+    assert ("fixed steps of 0.001 s" in str(failure.value)) == told
