@@ -278,7 +278,7 @@ def test_optimisation_page_shows_search(monkeypatch: pytest.MonkeyPatch):
         "Motion before and after",
         "Pareto front",
         "Search",
-    ] and [each.heading for each in fewer] == ["Found", "Search"]
+    ] and [each.heading for each in fewer] == ["Found", "Motion before and after", "Search"]
     (line,) = (
         drawn[0][0].axes[0].lines if drawn[0][1].startswith("Best") else drawn[1][0].axes[0].lines
     )
