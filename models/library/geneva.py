@@ -75,7 +75,7 @@ def parameters(n: int) -> dict[str, Any]:
         "speed": {"value": 6.0, "unit": "rad/s", "tunable": True, "text": "of the driver"},
         "gain": {"value": 2.0, "unit": "N.m.s/rad", "min": 0, "text": "of the motor"},
         "bearing": {"value": 2e-2, "unit": "N.m.s/rad", "min": 0, "text": "damping of the wheel"},
-        "stiffness": {"value": 1e6, "unit": "N/m", "min": 0, "text": "of the contacts"},
+        "stiffness": {"value": 1e5, "unit": "N/m", "min": 0, "text": "of the contacts"},
     }
 
 

@@ -201,11 +201,11 @@ def geneva(angle: np.ndarray, slots: int) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("slots", [4, pytest.param(6, marks=pytest.mark.slow)])
 def test_geneva_drive_moves_as_its_closed_form(slots: int):
-    """Within the play, 0.1 mm at the mouth, in the slot; between slots the wheel is held to the step."""
+    """In the slot within play and yielding of the contacts, 0.2 mm at the mouth; between slots the wheel is held to the step."""
     result = load("lib:geneva", slots=slots).compile().simulate(stop_time=1.25)
     engaged, exact = geneva(result["theta"], slots)
     assert engaged.sum() > 40
-    assert np.abs(result["phi"] - exact)[engaged].max() < np.radians(0.4)
+    assert np.abs(result["phi"] - exact)[engaged].max() < np.radians(0.6)
     assert (-result["ratio"]).max() == pytest.approx(
         np.sin(np.pi / slots) / (1 - np.sin(np.pi / slots)), rel=0.03
     )
