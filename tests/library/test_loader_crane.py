@@ -80,10 +80,12 @@ def test_crane_as_fmu(backend: str, tmp_path):
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.scripts.fmi.verify import verify
 
-    description = describe(segments=1)
-    description["run"]["stop_time"] = 0.5
-    description["run"]["prepare"] = [{"name": "at rest"}]
-    given = {"integrator": "semi-implicit", "step": 1e-3} if backend == "source" else {}
+    description = describe(segments=1)  # straight at the start: it sags and swings
+    description["run"] |= {"stop_time": 0.5, "tolerances": 1e-7}
+    given = {}
+    if backend == "source":  # from rest, as the swinging needs more steps than fmpy's CVode takes
+        description["run"]["prepare"] = [{"name": "at rest"}]
+        given = {"integrator": "semi-implicit", "step": 1e-3}
     report = verify(build_fmu(load(description), tmp_path / "crane.fmu", backend, **given))
     assert report.good, [check for check in report.checks if not check.good]
 
