@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from html import escape
 
 WIDTH, HEIGHT, GAP, DROP = 110, 26, 14, 58
-MOST = 120  # boxes; larger trees are cut
+MAX_BOXES = 120  # boxes; larger trees are cut
 
 
 def tree_svg(bodies: Sequence[str], parents: Sequence[int], joints: Sequence[str]) -> str:
     """Return bodies 1.. with the number of their parent (0: ground) and the joint into them; leaves
     side by side, parents above their middle.
     """
-    count = min(len(bodies), MOST)
+    count = min(len(bodies), MAX_BOXES)
     children: list[list[int]] = [[] for _ in range(count + 1)]
     depth = [0] * (count + 1)
     for i in range(1, count + 1):

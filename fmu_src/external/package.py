@@ -28,7 +28,7 @@ from kinetree.fmu.modelica import (
 from kinetree.fmu.variables import Type, Variable, fmi_name, variable_table
 
 FOLDERS = {"linux64": "linux64", "aarch64-linux": "aarch64-linux"}  # in Resources/Library
-NOTHING = "fill(0, 0), fill(0.0, 0)"  # no inputs
+NO_INPUTS = "fill(0, 0), fill(0.0, 0)"  # no inputs
 
 
 def numbers(items: Iterable[str], empty: str = "fill(0, 0)") -> str:
@@ -205,7 +205,7 @@ def exchange_text(m: Mechanism) -> str:
             return f"{actuator.port}_{word[-1]}.q" if word in ("flow_a", "flow_b") else "0"
         return actuator.flow if word == "force" else "0"
 
-    used = "kt_uvr, kt_u" if m.inputs else NOTHING
+    used = "kt_uvr, kt_u" if m.inputs else NO_INPUTS
     lines = [
         '  model Exchange "the tool integrates"',
         *declarations(m),
@@ -232,7 +232,7 @@ def exchange_text(m: Mechanism) -> str:
         lines.append(f"    kt_u = {numbers(given(v) for v in m.inputs)};")
     lines.append(f"    der(kt_x) = rates(kt_o, time, kt_x, {used}, pre(epoch));")
     for group, items in groups.items():
-        with_inputs = used if group == "kt_yu" else NOTHING
+        with_inputs = used if group == "kt_yu" else NO_INPUTS
         if items:
             lines.append(
                 f"    {group} = outputs(kt_o, time, kt_x, {with_inputs}, pre(epoch), {m.references(items)});"
@@ -260,7 +260,7 @@ def exchange_text(m: Mechanism) -> str:
         pair = ", ".join(str(m.reference(f"{each.label}.{word}")) for word in ("length", "speed"))
         rate = value[m.fmu(f"{each.label}.acceleration")]
         lines += [
-            f"    kt_{each.port} = outputs(kt_o, time, kt_x, {NOTHING}, pre(epoch), {{{pair}}});",
+            f"    kt_{each.port} = outputs(kt_o, time, kt_x, {NO_INPUTS}, pre(epoch), {{{pair}}});",
             f"    {each.place} = position({{kt_{each.port}[1], kt_{each.port}[2], {rate}}}, time);",
         ]
     return "\n".join(lines) + "\n" + closing(m, "Exchange")

@@ -53,7 +53,7 @@ ORDERS = 3  # forces are parabolas
 FINEST = 1e-2  # omega times the finest piece: below it Runge-Kutta of fourth order errs by 1e-12 of the amplitude
 MOST_LEVELS = 24
 ACCURACY = 1e-11
-LARGEST = 64e6  # bytes of matrices
+MAX_MATRIX_BYTES = 64e6  # bytes of matrices
 
 
 def attach(unit: Any, system: ChainSystem, dt: float) -> None:
@@ -91,10 +91,10 @@ def attach(unit: Any, system: ChainSystem, dt: float) -> None:
     head.at_free, head.at_channels = record.places(chain.free), record.places(channels)
     table = np.concatenate([level(record, piece, chain, len(channels)) for piece in pieces])
     head.at_levels = record.places(table)
-    if 8 * record.floats_size > LARGEST:
+    if 8 * record.floats_size > MAX_MATRIX_BYTES:
         size = 8e-6 * record.floats_size
         raise FmuError(
-            f"the matrices of this chain take {size:.0f} MB, more than {LARGEST / 1e6:.0f}: take a smaller --step-size"
+            f"the matrices of this chain take {size:.0f} MB, more than {MAX_MATRIX_BYTES / 1e6:.0f}: take a smaller --step-size"
         )
     head.at_work = unit.work_size
     unit.work_size += (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg import qr
 
-from kinetree.models.analysis.finite_differences import STEP, automatic_differences
+from kinetree.models.analysis.finite_differences import DIFFERENCE_STEP, automatic_differences
 from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.solvers import layout as L
 
@@ -148,7 +148,9 @@ class ConstraintRows:
             return self.residual(0, self.chart.q, self.u, values[:nx], values[nx:])[self.positions]
 
         values = np.concatenate((self.x, self.evaluation.inputs))
-        return automatic_differences(response, values, STEP * np.maximum(1.0, np.abs(values)))
+        return automatic_differences(
+            response, values, DIFFERENCE_STEP * np.maximum(1.0, np.abs(values))
+        )
 
     def turning(self, places: np.ndarray) -> np.ndarray:
         """Return the rates of the rows at the same speeds, by y, states and inputs, where the
@@ -163,7 +165,7 @@ class ConstraintRows:
                 1, self.chart.moved(self.chart.q, places @ z), self.u, values[:nx], values[nx:]
             )
 
-        steps = STEP * np.concatenate((np.ones(p), np.maximum(1.0, np.abs(beside))))
+        steps = DIFFERENCE_STEP * np.concatenate((np.ones(p), np.maximum(1.0, np.abs(beside))))
         return automatic_differences(response, np.zeros(places.shape[1]), steps)
 
     def by_rates(self) -> np.ndarray:

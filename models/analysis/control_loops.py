@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.operating_point import RunInstant
     from kinetree.models.system.system import System
 
-STEP = 1e-3  # of the differences of a law, relative
+LAW_STEP = 1e-3  # of the differences of a law, relative
 DRIFT = 1e-9  # part of the fastest pole up to which a pole does not swing
 BEGUN = 1e-6  # part of the time (of 1 s before it) after which a stage counts as begun
 
@@ -224,7 +224,7 @@ def law_of_samples(name: str, law: Law, known: Mapping[str, float], period: floa
 
     columns = []
     for key in (*memory, *samples):
-        step = STEP * max(abs(known[key]), 1.0)
+        step = LAW_STEP * max(abs(known[key]), 1.0)
         columns.append((at(key, step) - at(key, -step)) / (2.0 * step))
     J, n = np.array(columns).T.reshape(len(texts), -1), len(memory)
     return SampledLoop(J[:n, :n], J[:n, n:], J[n:, :n], J[n:, n:], period)

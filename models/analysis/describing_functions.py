@@ -20,7 +20,7 @@ from scipy.optimize import brentq
 from kinetree.models.analysis.frequency_response import StateSpace, refined_zeros
 
 TRIED = 400  # amplitudes
-LARGEST = 1e4  # amplitude in units of the width
+MAX_AMPLITUDE = 1e4  # amplitude in units of the width
 
 
 def overlap(amplitude: float, width: float) -> complex:
@@ -74,7 +74,7 @@ def limit_cycles(loop: StateSpace, part: str, width: float, delay: float = 0.0) 
     function = PARTS[part]
     omega = loop.frequencies()
     amplitudes = width * np.geomspace(
-        1.0 + 1e-9 if part in ("overlap", "backlash") else 1e-4, LARGEST, TRIED
+        1.0 + 1e-9 if part in ("overlap", "backlash") else 1e-4, MAX_AMPLITUDE, TRIED
     )
     gains = np.array([function(a, width) for a in amplitudes])
     found = []

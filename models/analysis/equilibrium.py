@@ -24,7 +24,7 @@ FLAT_TREE = 1e-12  # the same without closed loops, whose projection blurs the s
 STILL = 1e-9  # 1/s²: a system whose largest stiffness per mass is smaller is held by nothing
 GROWTH = 1e-5  # part of the matrix: up to that a multiple zero comes out of the eigenvalue problem
 KEEPS = 1e-12  # 1/s, part of its size: what changes less at standstill keeps its value
-ROUNDING = 1e-11  # relative error of slopes, a few times that of loops that are projected
+SLOPE_ROUNDING = 1e-11  # relative error of slopes, a few times that of loops that are projected
 SHARE = 0.3  # part of the largest component from which a coordinate is named
 
 
@@ -177,9 +177,9 @@ def eigenvalue_errors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     balanced = balanced_matrix(A)[0]
     found: Any = eig(balanced, left=True, right=True)
     values, left, right = found
-    size = ROUNDING * float(np.linalg.norm(balanced, 2))
+    size = SLOPE_ROUNDING * float(np.linalg.norm(balanced, 2))
     along = np.abs((left.conj() * right).sum(axis=0))
-    return values, np.minimum(size / np.maximum(along, 1e-300), GROWTH / ROUNDING * size)
+    return values, np.minimum(size / np.maximum(along, 1e-300), GROWTH / SLOPE_ROUNDING * size)
 
 
 def neutral_directions(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.analysis.constrained_tangents import Tangents, allowed_tangents
-from kinetree.models.analysis.finite_differences import STEP, automatic_differences
+from kinetree.models.analysis.finite_differences import DIFFERENCE_STEP, automatic_differences
 from kinetree.models.engine.entry_points import pointer_entry
 from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.engine.status import check_status
@@ -161,7 +161,7 @@ class Slopes:
         sizes = np.concatenate(
             (np.ones(first), np.maximum(1.0, np.abs(self.v)), LARGE * np.maximum(1.0, np.abs(z)))
         )
-        return automatic_differences(response, np.zeros(p + z.size), STEP * sizes)
+        return automatic_differences(response, np.zeros(p + z.size), DIFFERENCE_STEP * sizes)
 
     def response(self, change: np.ndarray, x: np.ndarray, inputs: np.ndarray) -> np.ndarray:
         """Return the accelerations of the independent speeds, rates of the states and registers

@@ -16,7 +16,7 @@ import numpy as np
 
 from kinetree.models.analysis.finite_differences import bounded_differences
 from kinetree.models.analysis.identification import (
-    STEP,
+    PARAMETER_STEP,
     TOLERANCE,
     IdentificationError,
     checked_parameters,
@@ -104,7 +104,7 @@ def experiment_information(
         open_ends = np.full(x.size, np.inf)
         J = (
             bounded_differences(
-                columns, x, STEP * np.maximum(np.abs(x), 1.0), -open_ends, open_ends
+                columns, x, PARAMETER_STEP * np.maximum(np.abs(x), 1.0), -open_ends, open_ends
             )
             / unit
         )

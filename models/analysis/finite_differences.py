@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-STEP = 1e-3  # m, rad, m/s, rad/s: fifth root of the unit roundoff
+DIFFERENCE_STEP = 1e-3  # m, rad, m/s, rad/s: fifth root of the unit roundoff
 FINER = (1.0, 0.1, 1e-2, 1e-3)  # factors of the step that are tried in turn
 AGREE = (
     1e-5  # relative difference of the orders at which the fourth order is good to about its square

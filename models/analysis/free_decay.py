@@ -18,16 +18,16 @@ import numpy as np
 from kinetree.models.analysis.decay_fit import Poles, information_criterion, refine_poles
 from kinetree.models.analysis.identification_result import Fit, draw_fit
 
-MOST_ORDER = 40  # poles that are looked for
-LARGEST = 600  # columns of the Hankel matrices; longer records are cut into rows
+MAX_ORDER = 40  # poles that are looked for
+MAX_HANKEL_COLUMNS = 600  # columns of the Hankel matrices; longer records are cut into rows
 GROWS = 25.0  # powers of e over half the record: what grows faster is no decay
-LEAST = 1e-12  # of a pole: what is smaller decays within a sample
+LEAST_POLE = 1e-12  # of a pole: what is smaller decays within a sample
 GAIN = 1e-3  # of the criterion per sample by which least squares must be better than invariance, which is exact without noise
 SURE = 2.0  # deviations, beyond what the largest of many has by chance
 BRIEF = 1.0  # powers of e per sample
 EDGE = 0.97  # of half the sampling rate
 VAGUE = 0.3  # part of a frequency that its deviation may be
-ROUNDING = 1e-13  # singular values below this part of the largest are zero
+SINGULAR_ROUNDING = 1e-13  # singular values below this part of the largest are zero
 
 
 class DecayError(ValueError):
@@ -109,7 +109,7 @@ def free_decay(
     columns = {name: np.asarray(values, dtype=float) for name, values in channels.items()}
     check_record(t, columns, order)
     dt = (t[-1] - t[0]) / (t.size - 1)
-    rows = t.size - min(t.size // 2, LARGEST)
+    rows = t.size - min(t.size // 2, MAX_HANKEL_COLUMNS)
     scaled = [values / (values.std() or 1.0) for values in columns.values()]
     hankel = np.vstack(
         [np.lib.stride_tricks.sliding_window_view(values, t.size - rows + 1) for values in scaled]
@@ -146,7 +146,7 @@ def fitted_poles(
     better.
     """
     steps = np.arange(len(values), dtype=float)
-    orders = (order,) if order else range(1, min(MOST_ORDER, rows // 3, len(V)) + 1)
+    orders = (order,) if order else range(1, min(MAX_ORDER, rows // 3, len(V)) + 1)
     tried = [
         (information_criterion(start, steps, values), k, start)
         for k in orders
@@ -165,9 +165,9 @@ def fitted_poles(
 def invariance_poles(V: np.ndarray) -> Poles | None:
     """Return the poles of the leading vectors; None where one of them is no motion."""
     z = total_least_squares_poles(V.T)
-    if not (np.abs(z) > LEAST).all():
+    if not (np.abs(z) > LEAST_POLE).all():
         return None
-    z = np.where(np.abs(np.imag(z)) <= LEAST * np.abs(z), np.real(z), z)
+    z = np.where(np.abs(np.imag(z)) <= LEAST_POLE * np.abs(z), np.real(z), z)
     found = np.log(z.astype(complex))
     return Poles.of(found) if (np.real(found) * len(V.T) < GROWS).all() else None
 
@@ -214,7 +214,7 @@ def mode_significance(poles: Poles, steps: np.ndarray, values: np.ndarray) -> np
     spread = np.linalg.norm(np.linalg.pinv(Phi / size), axis=1) / size
     sigma = np.maximum(
         np.sqrt(((values - Phi @ found) ** 2).sum(axis=0) / free),
-        ROUNDING * np.abs(values).max(axis=0),
+        SINGULAR_ROUNDING * np.abs(values).max(axis=0),
     )
     ratios = np.abs(found) / np.maximum(spread[:, None] * sigma, 1e-300)
     n, m = poles.single.size, poles.decay.size
@@ -235,7 +235,7 @@ def sampled_poles(poles: Poles) -> np.ndarray:
 def residual_notes(left: np.ndarray, noise: np.ndarray, order: int | None) -> tuple[str, ...]:
     """Return notes on whether the residual looks like noise."""
     spread = left.std(axis=0)
-    sized = spread > 1e3 * ROUNDING * np.maximum(np.abs(noise).max(), 1e-300)
+    sized = spread > 1e3 * SINGULAR_ROUNDING * np.maximum(np.abs(noise).max(), 1e-300)
     ties = [
         float(np.corrcoef(part[1:], part[:-1])[0, 1])
         for part, wanted in zip(left.T, sized, strict=True)
@@ -336,8 +336,8 @@ def residual_in_bandwidth(part: np.ndarray, left: np.ndarray, turn: float, fade:
 
 def check_record(t: np.ndarray, columns: Mapping[str, np.ndarray], order: int | None) -> None:
     """Raise if a record has unequal time steps, non-finite values or too few samples."""
-    if order is not None and not 1 <= order <= LARGEST // 2:
-        raise DecayError(f"order {order}; expected 1 to {LARGEST // 2}")
+    if order is not None and not 1 <= order <= MAX_HANKEL_COLUMNS // 2:
+        raise DecayError(f"order {order}; expected 1 to {MAX_HANKEL_COLUMNS // 2}")
     least = max(8, 4 * (order or 1) + 2)
     if t.ndim != 1 or t.size < least:
         raise DecayError(f"{t.size} samples; expected at least {least}")

@@ -13,19 +13,21 @@ from kinetree.models.compilation.compile import parameter_values
 if TYPE_CHECKING:
     from kinetree.models.analysis.identification import Fitting
 
-STEP = 1e-4  # of the scaled parameters: cube root of the tolerance of the runs, rounded down
+PARAMETER_STEP = (
+    1e-4  # of the scaled parameters: cube root of the tolerance of the runs, rounded down
+)
 SUSPECTED = (
     *("kg", "kg.m2", "kg/m", "kg/m3", "N/m", "N.m/rad", "N.m", "Pa"),
     *("N.s/m", "N.m.s/rad", "N.m.s"),
 )  # units of masses, inertias, stiffnesses, dampings
 SUSPECT_STEP = 1e-3  # relative
 INDEPENDENT = 1e-3  # part of slopes that others do not have, below which they are the same
-ROUNDING = 1e-5  # of a column, beside its spread
+COLUMN_ROUNDING = 1e-5  # of a column, beside its spread
 BY_CHANCE = 6.0  # over the rows: part of noise that a parameter without meaning may explain
 EXPLAINS = 0.01  # part of what is left, from which another parameter is named
 FAINT_INFLUENCE = 1e-2  # the same, below which slopes are looked at with another step
 VAGUE = 1e-3  # singular value of the scaled Jacobian beside the largest, the same
-OTHER_STEP = 3.0  # beside STEP
+OTHER_STEP = 3.0  # beside PARAMETER_STEP
 DIFFERENT = 0.3  # part of slopes by which those of another step differ where they are rounding
 
 
@@ -43,7 +45,7 @@ def refuse_vague_parameters(fitting: Fitting, x: np.ndarray, J: np.ndarray) -> N
     faint = np.abs(J).max(axis=0) < FAINT_INFLUENCE
     _, singular, V = np.linalg.svd(J / np.where(sizes > 0.0, sizes, 1.0), full_matrices=False)
     vague = singular < VAGUE * singular[0]
-    other = fitting.jacobian(x, OTHER_STEP * STEP) if faint.any() or vague.any() else J
+    other = fitting.jacobian(x, OTHER_STEP * PARAMETER_STEP) if faint.any() or vague.any() else J
     for k, name in enumerate(names):
         if faint[k] and are_rounding(J[:, k], other[:, k]):
             raise IdentificationError(
@@ -73,7 +75,7 @@ def suspected_parameters(
     To first order, with the parameters of the fit free to follow: what is left loses the part
     that lies along the slopes by the other parameter.
     """
-    if all(size < ROUNDING * fitting.spreads[name] for name, size in fitting.sigma.items()):
+    if all(size < COLUMN_ROUNDING * fitting.spreads[name] for name, size in fitting.sigma.items()):
         return ()  # nothing is left but rounding
     description = fitting.mechanism.description
     known = parameter_values(description)

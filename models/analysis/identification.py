@@ -16,7 +16,7 @@ import numpy as np
 
 from kinetree.models.analysis.finite_differences import bounded_differences
 from kinetree.models.analysis.identifiability import (
-    STEP,
+    PARAMETER_STEP,
     IdentificationError,
     refuse_vague_parameters,
     suspected_parameters,
@@ -32,7 +32,7 @@ from kinetree.models.system.mechanism import Mechanism, load
 from kinetree.models.system.system import System
 
 TOLERANCE = 1e-10  # of the runs
-ROUNDS = 3  # fits with better and better weights
+WEIGHTING_ROUNDS = 3  # fits with better and better weights
 AROUND = 0.5  # of the scaled parameters about their start: within it nothing is compiled again where numbers alone change
 BAD = 1e3  # weighted residual of a trial whose run fails
 FINER = (
@@ -326,7 +326,7 @@ class Fitting:
         together = np.concatenate(parts)
         return np.where(np.isfinite(together), together, BAD)
 
-    def jacobian(self, x: np.ndarray, step: float = STEP) -> np.ndarray:
+    def jacobian(self, x: np.ndarray, step: float = PARAMETER_STEP) -> np.ndarray:
         """Return central differences; at a bound towards the inside."""
         return bounded_differences(
             self.residuals, x, step * np.maximum(np.abs(x), 1.0), self.low, self.high
@@ -345,7 +345,7 @@ class Fitting:
         x = np.clip(self.x0, self.low, self.high)
         bounds = (self.low, self.high)
         for _ in range(
-            ROUNDS if len(self.sigma) > 1 or loss != "linear" else 1
+            WEIGHTING_ROUNDS if len(self.sigma) > 1 or loss != "linear" else 1
         ):  # one column: its weight changes nothing
             found = least_squares(
                 self.residuals,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.analysis.finite_differences import STEP, automatic_differences
+from kinetree.models.analysis.finite_differences import DIFFERENCE_STEP, automatic_differences
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.constrained_tangents import Tangents
@@ -80,4 +80,4 @@ def slopes_by_input_rate(
             evaluation.call("outputs" if registers else "accelerations", q, u + change * h[0], x)
             return np.concatenate((ws.udot[independent], ws.xdot, ws.val[list(registers)]))
 
-    return automatic_differences(response, np.zeros(1), np.array([STEP]))[:, 0]
+    return automatic_differences(response, np.zeros(1), np.array([DIFFERENCE_STEP]))[:, 0]

@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 from kinetree.models.analysis.constrained_tangents import tangents
 from kinetree.models.analysis.exact_derivatives import Slopes
 from kinetree.models.analysis.input_rates import with_rates
-from kinetree.models.analysis.moving_state import ROUNDING, largest_rates, state_rates
+from kinetree.models.analysis.moving_state import SLOPE_ROUNDING, largest_rates, state_rates
 from kinetree.models.analysis.nominal_values import state_sizes
 from kinetree.models.analysis.vehicle_motions import vehicle_motions
 from kinetree.models.beams.beam_reports import beam_motions
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 RESTING = 1e-6  # m or rad beside the size of a state: what moves less does not move
 STANDS = 1e-4  # m/s or rad/s: below, a state is one of rest
-NOTHING = 1e-6  # part of the largest row of slopes
+NEGLIGIBLE_SLOPE = 1e-6  # part of the largest row of slopes
 NOISE = 3e-12  # relative size of slopes that stand for zero
 
 
@@ -411,10 +411,12 @@ def without_noise(linear: Linear) -> Linear:
     found = []
     for matrix in (linear.A, linear.C):
         top = np.abs(matrix[:, : p + f]).max(axis=1, keepdims=True, initial=0.0)
-        top = np.maximum(top, NOTHING * top.max(initial=0.0))  # rows that are nothing but rounding
+        top = np.maximum(
+            top, NEGLIGIBLE_SLOPE * top.max(initial=0.0)
+        )  # rows that are nothing but rounding
         found.append(
             np.where(
-                (np.abs(matrix) <= ROUNDING * top) & (np.arange(matrix.shape[1]) < p + f),
+                (np.abs(matrix) <= SLOPE_ROUNDING * top) & (np.arange(matrix.shape[1]) < p + f),
                 0.0,
                 matrix,
             )

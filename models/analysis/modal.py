@@ -21,7 +21,7 @@ from kinetree.models.analysis.linearization import Linear
 NAMED = 0.05  # shares from which a state or coordinate is named
 STANDING = 1e-9  # 1/s: what neither grows nor decays within a lifetime
 QUASI_SPEEDS = ("vx", "vy", "vz", "wx", "wy", "wz")
-FEW = 4  # names that a sentence lists
+MAX_LISTED_NAMES = 4  # names that a sentence lists
 HARDLY, NOT = 1e-3, 1e-9  # what counts as hardly, and as not at all moved or seen
 
 
@@ -179,14 +179,14 @@ def unreachable_modes(
         ):
             present = [shares[each] for each in names if each in shares]
             if present and max(present) < HARDLY:
-                listed = " or ".join(names) if len(names) <= FEW else f"any {kind}"
+                listed = " or ".join(names) if len(names) <= MAX_LISTED_NAMES else f"any {kind}"
                 how = "not" if max(present) < NOT else "hardly"
                 found.setdefault(f"{how} {verb} by {listed}", []).append((k, mode, max(present)))
     lines = []
     for fault, those in found.items():
         most = max(share for _, _, share in those)
         size = f": {most:.1e} of what the best mode is" if fault.startswith("hardly") else ""
-        if len(those) > FEW:
+        if len(those) > MAX_LISTED_NAMES:
             at_most = size.replace(": ", ": at most ")
             lines.append(f"modes {', '.join(str(k) for k, _, _ in those)} are {fault}{at_most}")
             continue

@@ -28,7 +28,7 @@ from kinetree.models.analysis.linearization import Linear
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.system.mechanism import Mechanism, load
 
-STEP = 1e-5  # of the scaled parameters; modes are good to about 1e-11
+PARAMETER_STEP = 1e-5  # of the scaled parameters; modes are good to about 1e-11
 AT = 1e-3  # relative distance to a bound: trust regions stay inside
 APART = 0.02  # relative difference of modes from which a match is none
 WORST = 10.0  # residual where a mechanism has too few modes
@@ -84,11 +84,18 @@ def match_modes(
     x0 = np.array(list(start.values())) / unit
     low, high = (np.array([limits[name][side] for name in start]) / unit for side in (0, 1))
     found = least_squares(
-        residuals, x0, "3-point", (low, high), diff_step=STEP, xtol=1e-14, ftol=1e-14, gtol=1e-14
+        residuals,
+        x0,
+        "3-point",
+        (low, high),
+        diff_step=PARAMETER_STEP,
+        xtol=1e-14,
+        ftol=1e-14,
+        gtol=1e-14,
     )
     one, other = (
         bounded_differences(residuals, found.x, step * np.maximum(np.abs(found.x), 1.0), low, high)
-        for step in (STEP, OTHER_STEP * STEP)
+        for step in (PARAMETER_STEP, OTHER_STEP * PARAMETER_STEP)
     )
     for k, name in enumerate(start):
         if np.abs(one[:, k]).max() < FAINT_INFLUENCE and are_rounding(one[:, k], other[:, k]):

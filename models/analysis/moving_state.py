@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TOLD = 3  # names that a sentence lists
 STEADY = 1e-6  # m/s², rad/s² or part of a state per second: below, nothing changes
-ROUNDING = 1e-13  # part of the largest slope of a row
+SLOPE_ROUNDING = 1e-13  # part of the largest slope of a row
 
 
 def state_rates(
@@ -32,7 +32,7 @@ def largest_rates(values: Mapping[str, float], before: str = "") -> str:
     """Return the largest numbers by name."""
     largest = max(map(abs, values.values()))
     top = sorted(
-        ((name, value) for name, value in values.items() if abs(value) > ROUNDING * largest),
+        ((name, value) for name, value in values.items() if abs(value) > SLOPE_ROUNDING * largest),
         key=lambda item: -abs(item[1]),
     )
     return ", ".join(f"{before}{name} = {value:.4g}" for name, value in top[:TOLD]) + ", ..." * (

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.statics import Search
 
 FIRST, LONGEST, SHORTEST = 1e-3, 1e9, 1e-9  # steps in s
-LARGEST = 0.3  # m or rad per step, part of its size per step for a state
+MAX_STEP = 0.3  # m or rad per step, part of its size per step for a state
 WRONG, RIGHT = 0.5, 0.1  # what the linearised step leaves of itself
 GROWTH, FALL = 10.0, 4.0
-STEPS = 400
+MAX_STEPS = 400
 STILL = 1e-6  # m/s, rad/s
 
 
 def relax(search: Search) -> bool:
     """Move a search along the damped motion; return whether it came close to equilibrium."""
     v, h = np.zeros(0), FIRST
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         search.settle()
         v = v if v.size == search.f else np.zeros(search.f)
         if search.size < search.close and np.abs(v).max(initial=0.0) < STILL:
@@ -88,8 +88,8 @@ def trial_step(
         return None
     sizes = state_sizes(search.system, search.x)
     if (
-        np.abs(search.chart.T @ step[:f]).max(initial=0.0) > LARGEST
-        or (np.abs(step[2 * f :]) > LARGEST * sizes).any()
+        np.abs(search.chart.T @ step[:f]).max(initial=0.0) > MAX_STEP
+        or (np.abs(step[2 * f :]) > MAX_STEP * sizes).any()
     ):
         return None
     try:

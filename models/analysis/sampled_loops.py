@@ -16,7 +16,7 @@ from scipy.linalg import expm
 
 from kinetree.models.analysis.frequency_response import POINTS, StateSpace, around_resonances
 
-WHOLE = 1e-9  # of a period
+PERIOD_TOLERANCE = 1e-9  # of a period
 STILL = 1e-9  # distance of poles from 1 that stands for none
 
 
@@ -68,9 +68,9 @@ class SampledLoop(StateSpace):
 
 def held_plant(plant: StateSpace, period: float, delay: float = 0.0) -> SampledLoop:
     """Return the plant discretised for a command that is held and delayed by `delay`."""
-    n = math.floor(delay / period + WHOLE)
+    n = math.floor(delay / period + PERIOD_TOLERANCE)
     f = max(delay - n * period, 0.0)
-    f = 0.0 if f < WHOLE * period else f
+    f = 0.0 if f < PERIOD_TOLERANCE * period else f
     Phi, new = exponential_integral(plant.A, plant.B, period - f)
     late, old = exponential_integral(plant.A, plant.B, f)
     whole, m, size = late @ Phi, plant.B.shape[1], len(plant.A)

@@ -1,7 +1,7 @@
 """Stabilisation diagrams of free decays: physical poles stay over rising model orders, noise poles
 scatter.
 
-A pole is stable where the order before has one within NEAR of its frequency and, when its decay is, within CLOSE of its damping ratio
+A pole is stable where the order before has one within FREQUENCY_SHARE of its frequency and, when its decay is, within DECAY_SHARE of its damping ratio
 (C. Peeters, G. De Roeck, J. Dyn. Syst. Meas. Control 123 (2001) 659).
 """
 
@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.analysis.free_decay import LARGEST, check_record, invariance_poles
+from kinetree.models.analysis.free_decay import MAX_HANKEL_COLUMNS, check_record, invariance_poles
 
-NEAR, CLOSE = 0.01, 0.05
-MOST = 40
+FREQUENCY_SHARE, DECAY_SHARE = 0.01, 0.05
+MAX_ORDER = 40
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Diagram:
             if (
                 groups
                 and pole.frequency - np.median([each.frequency for each in groups[-1]])
-                < NEAR * pole.frequency
+                < FREQUENCY_SHARE * pole.frequency
             ):
                 groups[-1].append(pole)
             else:
@@ -97,14 +97,14 @@ class Diagram:
 def stabilisation_diagram(
     time: Sequence[float] | np.ndarray,
     channels: Mapping[str, Sequence[float] | np.ndarray],
-    most: int = MOST,
+    most: int = MAX_ORDER,
 ) -> Diagram:
     """Return the poles of the orders 2, 4, ..., `most` of one singular value decomposition."""
     t = np.asarray(time, dtype=float)
     columns = {name: np.asarray(values, dtype=float) for name, values in channels.items()}
     check_record(t, columns, None)
     dt = (t[-1] - t[0]) / (t.size - 1)
-    rows = t.size - min(t.size // 2, LARGEST)
+    rows = t.size - min(t.size // 2, MAX_HANKEL_COLUMNS)
     scaled = [values / (values.std() or 1.0) for values in columns.values()]
     _, _, V = np.linalg.svd(
         np.vstack(
@@ -126,14 +126,14 @@ def stabilisation_diagram(
             ]
         )
         for f, z in here:
-            near = [each for each in before if abs(each[0] - f) <= NEAR * f]
+            near = [each for each in before if abs(each[0] - f) <= FREQUENCY_SHARE * f]
             found.append(
                 Pole(
                     order,
                     f,
                     z,
                     bool(near),
-                    any(abs(each[1] - z) <= CLOSE * max(abs(z), 1e-12) for each in near),
+                    any(abs(each[1] - z) <= DECAY_SHARE * max(abs(z), 1e-12) for each in near),
                 )
             )
         before = here

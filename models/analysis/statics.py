@@ -50,8 +50,8 @@ ASIDE = 0.01  # rad, m, part of its size for a state: first step away from a res
 FAINT = 1e-6  # part of its size below which a state counts as zero
 CLOSE = 1e-8  # residual from which a stable position only needs to be polished
 CREEP = 1e-2  # 1/s: what changes by CLOSE of this part of its size stands still
-SLOW = 1e-6  # part of the speeds at which memories follow a displacement
-TINY = 1e-200  # part of a rate: a pace below it is none
+MEMORY_SPEED = 1e-6  # part of the speeds at which memories follow a displacement
+LEAST_PACE = 1e-200  # part of a rate: a pace below it is none
 DONE = 1e-13  # a few roundings of the weight
 HALVINGS = 12
 CRAWL = 3  # halvings from which a leap is tried
@@ -153,7 +153,7 @@ class Search:
         """Return the rates of the states as parts of their pace; infinite where nothing slows them."""
         rates = np.abs(r[self.f :])
         nothing = np.where(rates > 0.0, np.inf, 0.0)
-        return np.divide(rates, self.change, out=nothing, where=self.change > TINY * rates)
+        return np.divide(rates, self.change, out=nothing, where=self.change > LEAST_PACE * rates)
 
     def balance(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the factors of columns and rows of J that bring states of any unit to the size of
@@ -180,9 +180,12 @@ class Search:
             way = self.chart.local(q)
             places = (self.q, self.chart.moved(self.q, 0.5 * way), q)
             first, middle, last = (
-                self.evaluation.rates(each, SLOW * way, self.x)[self.system.n :] for each in places
+                self.evaluation.rates(each, MEMORY_SPEED * way, self.x)[self.system.n :]
+                for each in places
             )
-            x = np.where(self.memory, self.x + (first + 4.0 * middle + last) / (6.0 * SLOW), x)
+            x = np.where(
+                self.memory, self.x + (first + 4.0 * middle + last) / (6.0 * MEMORY_SPEED), x
+            )
         return q, x
 
     def leaving(self) -> tuple[np.ndarray, np.ndarray, bool] | None:

@@ -15,7 +15,7 @@ from kinetree.models.language.numbers_and_expressions import ATMOSPHERE, STEADY
 from kinetree.models.system.local_coordinates import Chart, Evaluation
 from kinetree.models.system.system import System
 
-ROUNDS, HALVES = 60, 12
+MAX_ROUNDS, MAX_HALVINGS = 60, 12
 DIFFERENCE = 1e-5  # of a pressure, at least of 1 bar
 PUSHES = 1e-9  # of the largest force per pressure: less is none
 GOOD = 1e-9  # of the largest force, and of a pressure per second
@@ -65,7 +65,7 @@ def solve_pressures(balance: PressureBalance, least: float) -> tuple[np.ndarray,
     """Return pressures not below the least one, and what is left there."""
     p = np.full(len(balance.names), ATMOSPHERE)
     left = balance.left(p)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         if left <= GOOD:
             break
         r, J = balance.residual(p), balance.slopes(p)
@@ -77,7 +77,7 @@ def solve_pressures(balance: PressureBalance, least: float) -> tuple[np.ndarray,
             if not sunk.any():
                 break
             free &= ~sunk
-        for _ in range(HALVES):
+        for _ in range(MAX_HALVINGS):
             moved = np.maximum(p + step, least)
             then = balance.left(moved)
             if then < left:

@@ -33,7 +33,7 @@ from kinetree.models.quantities.cross_sections import (
 )
 
 ELEMENTS, FREE_ELEMENTS = 5, 6  # of a beam that is held somewhere, and of a free one
-NEAR = 0.1  # of a mean element: nearer places share one end of an element
+SHARED_END = 0.1  # of a mean element: nearer places share one end of an element
 SAME = 1e-9  # of the length: stations that are one
 FIRST = 1.875104068711961  # first root of cos x cosh x = -1
 GAUSS = 8  # points of integrals along a tapered beam
@@ -140,7 +140,7 @@ class Chain:
 
 def element_ends(length: float, count: int, wanted: Iterable[float]) -> tuple[float, ...]:
     """Return the ends of at least `count` elements, including the requested stations."""
-    near = NEAR * length / count
+    near = SHARED_END * length / count
     fixed = [0.0]
     for place in sorted(wanted):
         if fixed[-1] + near < place < length - near:

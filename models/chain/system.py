@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kinetree.models.description.schema import Description
     from kinetree.models.language.parts.chain_parts import Chain
 
-STEPS = 500  # of a run without an output step
+DEFAULT_STEPS = 500  # of a run without an output step
 ACCURACY = 1e-10
 
 
@@ -193,7 +193,7 @@ class ChainSystem:
         if not (math.isfinite(begin) and math.isfinite(end) and end >= begin):
             raise ValueError(f"stop_time is {end:g}, before the start at {begin:g}")
         wanted = (
-            ((end - begin) / STEPS or 1.0)
+            ((end - begin) / DEFAULT_STEPS or 1.0)
             if run.output_step is None
             else self.number(run.output_step)
         )

@@ -22,7 +22,7 @@ SHAPES = ("box", "cylinder", "capsule", "sphere", "extrusion", "mesh")
 CORNERS = 3  # of an outline, at least
 LARGEST_MOMENT = 1e150  # kg.m2: their squares are still numbers
 DIFFERENT = 0.2  # stated mass properties that differ by more from those of the shapes are told
-ROUNDING = 1e-3  # of the trace: data rounded to three digits are not refused
+INERTIA_ROUNDING = 1e-3  # of the trace: data rounded to three digits are not refused
 
 
 def check_flexible(checker: Checker, path: Path, body: Body) -> None:
@@ -86,7 +86,7 @@ def check_bodies(checker: Checker) -> None:
     matrices = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).transpose(2, 0, 1)
     for (name, key, _), moments in zip(tensors, np.linalg.eigvalsh(matrices), strict=True):
         smallest, middle, largest = (float(moment) for moment in moments)
-        allowed = ROUNDING * abs(moments).sum()
+        allowed = INERTIA_ROUNDING * abs(moments).sum()
         about = " about the centre of mass" if key == "inertia_at_origin" else ""
         if smallest < -allowed:
             checker.complain(

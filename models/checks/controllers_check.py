@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kinetree.models.checks.predictive_check import check_predictive
 from kinetree.models.controllers.expansion import actuators_of, delay_parts, doubles
 from kinetree.models.controllers.laws import misshapen
-from kinetree.models.description.names import LONGEST, name_fault
+from kinetree.models.description.names import MAX_NAME_LENGTH, name_fault
 from kinetree.models.expressions.differentiate import time_derivatives
 from kinetree.models.expressions.parse import ExpressionError, names, parse
 from kinetree.models.expressions.to_text import written
@@ -58,7 +58,7 @@ def check_names(checker: Checker) -> None:
         parts = [
             each for (section, each), owner in made.items() if owner == name and section != "forces"
         ]  # whose names have that of an actuator
-        longest = LONGEST - max((len(each) - len(name) for each in parts), default=0)
+        longest = MAX_NAME_LENGTH - max((len(each) - len(name) for each in parts), default=0)
         reason = (
             name_fault(name, value=False)
             if all(part.isidentifier() for part in name.split("."))

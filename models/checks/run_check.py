@@ -14,7 +14,7 @@ UNIT = 1e-3  # how far a quaternion of few digits may be from length 1
 STEP_OF_FMUS = (
     1e-3  # [s] of fixed-step methods where nothing gives one: hosts take larger steps than that
 )
-ROWS = 500  # of a run that does not say how many it has
+DEFAULT_ROWS = 500  # of a run that does not say how many it has
 LEAST_TOLERANCE = (
     1e-14  # what integrators take for less, as roundings would decide about their steps
 )
@@ -102,9 +102,11 @@ def warn_step(checker: Checker) -> None:
         )
     elif row is None:
         begin, end = checker.number(run.start_time) or 0.0, checker.number(run.stop_time)
-        if end is not None and 0.0 < (end - begin) / ROWS < step * (1.0 - 1e-9):
-            hint = f"runs without output_step have {ROWS} rows, and steps end at rows"
-            checker.warn(("run", "step"), f"{step:g}", f"at most {(end - begin) / ROWS:g}", hint)
+        if end is not None and 0.0 < (end - begin) / DEFAULT_ROWS < step * (1.0 - 1e-9):
+            hint = f"runs without output_step have {DEFAULT_ROWS} rows, and steps end at rows"
+            checker.warn(
+                ("run", "step"), f"{step:g}", f"at most {(end - begin) / DEFAULT_ROWS:g}", hint
+            )
     elif abs(row / step - round(row / step)) > 1e-6 * row / step:
         hint = (
             f"steps end at rows: they are {row:g}"

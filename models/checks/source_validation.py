@@ -20,7 +20,7 @@ TAGGED = {  # sections whose tables are of several kinds
     "hydraulics": {name: kind.table for name, kind in HYDRAULICS.items()},
     "controllers": CONTROLLERS,
 }
-ROUNDS = 5  # each takes away what the one before complained about
+MAX_VALIDATION_ROUNDS = 5  # each takes away what the one before complained about
 EXPECTED = {
     "string_type": "text",
     "bool_type": "true or false",
@@ -43,7 +43,7 @@ def validate(
     """
     problems: list[Problem] = []
     incomplete: set[tuple[str, str | int]] = set()
-    for attempt in range(ROUNDS):
+    for attempt in range(MAX_VALIDATION_ROUNDS):
         try:
             return Description.model_validate(raw), problems, incomplete
         except ValidationError as error:

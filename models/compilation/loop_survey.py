@@ -9,7 +9,7 @@ from kinetree.models.engine.instance import Instance
 from kinetree.models.engine.status import EvaluationError
 from kinetree.solvers import layout as L
 
-SMALL = 1e-3  # part of the largest inertia that a body without any may borrow: repaid a thousandfold per round, at the cost of three digits
+BORROWED_INERTIA = 1e-3  # part of the largest inertia that a body without any may borrow: repaid a thousandfold per round, at the cost of three digits
 
 
 def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:
@@ -57,6 +57,9 @@ def find_ghosts(compiled: Compiled, pushed: bool = False) -> dict[int, tuple[flo
             )
             if masses.max(initial=0.0) > 0.0 and turning.max(initial=0.0) > 0.0:
                 return {
-                    int(ws.head.item): (SMALL * float(masses.max()), SMALL * float(turning.max()))
+                    int(ws.head.item): (
+                        BORROWED_INERTIA * float(masses.max()),
+                        BORROWED_INERTIA * float(turning.max()),
+                    )
                 }
     return {}

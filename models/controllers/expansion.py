@@ -43,7 +43,7 @@ from kinetree.models.language.parts.value_parts import Input, State
 
 MODULUS, FACTORS = 2147483647, (16807, 48271)
 FORCE_KINDS = {"between": KINDS["line"].table, "coordinate": KINDS["coordinate"].table}
-SMALL = 1e-9  # of a period: less is a whole number of them
+PERIOD_TOLERANCE = 1e-9  # of a period: less is a whole number of them
 FIRST = 1e-6  # of a period: the first sample is so late that every host sees its condition come true, and none falls together with corners at kT
 SOON = 1e-6  # s after the start: when the memory of a continuous controller begins
 NEVER = -1e30  # s: when a late command was released before there was one
@@ -382,7 +382,7 @@ class Expansion:
         name, c = self.name, self.c
         period, delay, jitter = (self.number(key) for key in ("period", "delay", "jitter"))
         whole, part = delay_parts(delay, period)
-        late = part > SMALL * period or jitter > 0.0
+        late = part > PERIOD_TOLERANCE * period or jitter > 0.0
         new: dict[str, str] = {}
         for command, suffix, text, start, unit in zip(
             self.commands, self.suffixes, self.law.commands, self.starts, self.units, strict=True
@@ -443,8 +443,8 @@ class Expansion:
 
 
 def delay_parts(delay: float, period: float) -> tuple[int, float]:
-    """Return the whole periods of a delay, to SMALL of a period, and what is left of it [s]."""
-    whole = math.floor(delay / period + SMALL) if period > 0.0 else 0
+    """Return the whole periods of a delay, to PERIOD_TOLERANCE of a period, and what is left of it [s]."""
+    whole = math.floor(delay / period + PERIOD_TOLERANCE) if period > 0.0 else 0
     return whole, delay - whole * period
 
 

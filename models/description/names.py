@@ -37,7 +37,7 @@ Path = tuple[str | int, ...]
 QUOTABLE = re.compile(
     r"[^\W\d][\w.\-+/:@~]*"
 )  # names that expressions write in quotes, as robots' files have them: 'j-1'
-LONGEST = 100  # characters of a name
+MAX_NAME_LENGTH = 100  # characters of a name
 RUN_START = "run:start"  # hidden: the time at which the run or the instance began
 RESULTS = (
     "outputs",
@@ -209,8 +209,8 @@ def reaction_names(joint: str) -> list[str]:
 
 def name_fault(name: str, value: bool) -> str:
     """Return why a name cannot be used, empty when it can; `value` names also occur in expressions."""
-    if len(name) > LONGEST:
-        return f"at most {LONGEST} characters"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"at most {MAX_NAME_LENGTH} characters"
     if not all(part.isidentifier() for part in name.split(".")) and not QUOTABLE.fullmatch(name):
         return "letters, digits, underscores, dots and - + / : @ ~, beginning with a letter"
     if unicodedata.normalize("NFKC", name) != name:

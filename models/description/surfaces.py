@@ -14,7 +14,7 @@ from kinetree.models.description.step_files import STEP, read_step
 from kinetree.models.language.plain_files import fault_of
 
 MOST_TRIANGLES = 200_000  # of one mesh
-LARGEST = 100_000_000  # bytes of a file
+MAX_SURFACE_BYTES = 100_000_000  # bytes of a file
 PACKED = (".zip", ".gz", ".bz2", ".xz", ".tar", ".tgz", ".3mf", ".3dxml")  # few bytes become many
 
 
@@ -44,7 +44,7 @@ def read_surface(path: Path, solid: int | None = None) -> Surface:
         raise SurfaceError(f"'{path.name}', no such file in {path.parent}", "a file with a mesh")
     if path.suffix.lower() in PACKED:
         raise SurfaceError(f"'{path.name}', an archive", "a file with a mesh")
-    if fault := fault_of(path, LARGEST):
+    if fault := fault_of(path, MAX_SURFACE_BYTES):
         raise SurfaceError(f"'{path.name}' ({fault})", "a smaller mesh")
     return _read(path, path.stat().st_mtime_ns, solid)
 

@@ -22,12 +22,12 @@ SPELL |= {
     "or": "ca.logic_or({0}, {1})",
     "not": "ca.logic_not({0})",
 }
-NOTHING = 'float("nan")'
+NOT_A_NUMBER = 'float("nan")'
 
 
 def casadi_number(x: float) -> str:
     return (
-        NOTHING
+        NOT_A_NUMBER
         if x != x
         else ("ca.inf" if x > 0 else "-ca.inf")
         if abs(x) == float("inf")
@@ -61,7 +61,7 @@ def casadi(trace: Trace, name: str = "") -> str:
     if valid:
         lines.append(f"    valid = {valid}")
     results = [
-        f"ca.if_else(valid, {printer.result(i)}, {NOTHING})" if valid else printer.result(i)
+        f"ca.if_else(valid, {printer.result(i)}, {NOT_A_NUMBER})" if valid else printer.result(i)
         for i in trace.results
     ]
     lines += [

@@ -24,7 +24,7 @@ KEYWORDS = set(
     "operator or outer output package parameter partial protected public pure record redeclare replaceable return stream then true type when while "
     "within time".split()
 )
-LARGEST = "Modelica.Constants.inf"
+MODELICA_INFINITY = "Modelica.Constants.inf"
 MOST_OPERATIONS = 200  # that a tool is given to work on; OpenModelica needs minutes for 431
 
 

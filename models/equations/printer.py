@@ -10,7 +10,7 @@ from kinetree.models.trace.operations import CONDITIONS
 from kinetree.models.trace.trace import Trace
 
 SUM, PRODUCT, SIGN, ATOM = 1, 3, 2, 5  # how strongly an expression holds together
-LONGEST = 12  # operations of one statement
+MAX_STATEMENT_OPERATIONS = 12  # operations of one statement
 SHORT = 3  # operations of an entry of a matrix that is written out wherever it stands
 
 
@@ -47,7 +47,13 @@ class Printer:
     `longest` characters.
     """
 
-    def __init__(self, trace: Trace, language: Language, longest: int = LONGEST, short: int = 0):
+    def __init__(
+        self,
+        trace: Trace,
+        language: Language,
+        longest: int = MAX_STATEMENT_OPERATIONS,
+        short: int = 0,
+    ):
         self.trace, self.language, self.tape = trace, language, trace.tape
         self.live = trace.live
         count = uses(self.tape, self.live, [*trace.results, *(i for i, _ in trace.watches)])

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from kinetree.models.equations.printer import (
     ATOM,
-    LONGEST,
+    MAX_STATEMENT_OPERATIONS,
     PRODUCT,
     SHORT,
     SIGN,
@@ -44,7 +44,7 @@ class FlatPrinter(Printer):
         super().__init__(
             trace,
             language,
-            longest=10**9 if trace.written else LONGEST,
+            longest=10**9 if trace.written else MAX_STATEMENT_OPERATIONS,
             short=10**9 if trace.written else SHORT if trace.matrices else 0,
         )
         self.power = power

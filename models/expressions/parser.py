@@ -34,7 +34,11 @@ from kinetree.models.expressions.nodes import (
 from kinetree.models.expressions.simplify import make
 from kinetree.solvers.layout import Op
 
-LONGEST, DEEPEST, LARGEST = 20_000, 200, 5_000  # characters, nesting, syntax nodes
+MAX_EXPRESSION_LENGTH, MAX_NESTING, MAX_SYNTAX_NODES = (
+    20_000,
+    200,
+    5_000,
+)  # characters, nesting, syntax nodes
 DEEP = "the expression is nested too deeply"
 BINARY = {
     ast.Add: Op.ADD,
@@ -136,9 +140,9 @@ class Reader:
     def __init__(self, text: str):
         self.columns: dict[str, int] = {}
         self.size = 0
-        if len(text) > LONGEST:
+        if len(text) > MAX_EXPRESSION_LENGTH:
             raise ExpressionError(
-                f"the expression has {len(text)} characters, {LONGEST} are allowed"
+                f"the expression has {len(text)} characters, {MAX_EXPRESSION_LENGTH} are allowed"
             )
         if not text.strip():
             raise ExpressionError("expected an expression, found an empty text")
@@ -201,9 +205,9 @@ class Reader:
 
     def node(self, syntax: ast.expr, depth: int) -> Node:
         self.size += 1
-        if depth > DEEPEST or self.size > LARGEST:
+        if depth > MAX_NESTING or self.size > MAX_SYNTAX_NODES:
             raise ExpressionError(
-                DEEP if depth > DEEPEST else "the expression is too long", self.column(syntax)
+                DEEP if depth > MAX_NESTING else "the expression is too long", self.column(syntax)
             )
         reader = READERS.get(type(syntax))
         if reader is None:

@@ -22,7 +22,7 @@ SIGNS = {
 }  # fmt: skip
 CALLS = {op: name for name, (op, _) in FUNCTIONS.items()} | {Op.MIN: "min", Op.MAX: "max"}
 BEFORE = {Op.NEG: "-", Op.NOT: "not "}
-LONGEST = 15_000  # characters
+MAX_TEXT_LENGTH = 15_000  # characters
 
 
 def written(node: Node) -> str:
@@ -43,8 +43,8 @@ def written(node: Node) -> str:
         else:
             assert isinstance(each, Operation)
             texts[each] = operation(each.op, inner)
-        if len(texts[each]) > LONGEST:
-            raise ExpressionError(f"longer than {LONGEST} characters")
+        if len(texts[each]) > MAX_TEXT_LENGTH:
+            raise ExpressionError(f"longer than {MAX_TEXT_LENGTH} characters")
     return texts[node]
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder
     from kinetree.models.forces.force_schema import Standing
 
-TINY = 1e-12  # distance below which no direction is told [m]
+LEAST_DISTANCE = 1e-12  # distance below which no direction is told [m]
 LEAST_SLANT = 1e-9  # below it all of a rim is equally low
 NONE = Vector(const(0.0), const(0.0), const(0.0))
 PARALLEL = 1e-12  # square of the sine of the angle below which segments count as parallel
@@ -150,7 +150,7 @@ def is_zero(value: E) -> bool:
 def apart(first: Placed, second: Placed, a: Vector, b: Vector, radius: E, other: E) -> list[Spot]:
     """Return the spot between two spheres, at `a` and `b` from the centres."""
     between = first.centre.plus(a).minus(second.centre.plus(b))
-    distance = larger(root(between.dot(between)), TINY)
+    distance = larger(root(between.dot(between)), LEAST_DISTANCE)
     normal, depth = between.times(1.0 / distance), radius + other - distance
     arm = a.minus(normal.times(radius - 0.5 * depth))
     return [spot(first, second, arm, first.centre.plus(arm).minus(second.centre), normal, depth)]
@@ -190,8 +190,8 @@ def sphere_box(first: Placed, second: Placed) -> list[Spot]:
     out = [c - clamped(c, h) for c, h in zip(at, halves, strict=True)]
     inner = [h - absolute(c) for c, h in zip(at, halves, strict=True)]
     least = smaller(smaller(inner[0], inner[1]), inner[2])
-    nearest = [inner[0] - least < TINY, const(0.0), const(0.0)]
-    nearest[1] = choose(nearest[0], 0.0, inner[1] - least < TINY)
+    nearest = [inner[0] - least < LEAST_DISTANCE, const(0.0), const(0.0)]
+    nearest[1] = choose(nearest[0], 0.0, inner[1] - least < LEAST_DISTANCE)
     nearest[2] = 1.0 - nearest[0] - nearest[1]
     faces = [pick * choose(c < 0.0, -1.0, 1.0) for pick, c in zip(nearest, at, strict=True)]
     return from_solid(first, second, second.axes, out, faces, least)
@@ -206,7 +206,7 @@ def sphere_cylinder(first: Placed, second: Placed) -> list[Spot]:
     distance = root(aside.dot(aside))
     sideways = Vector(
         *(
-            choose(distance > TINY, a / larger(distance, TINY), b)
+            choose(distance > LEAST_DISTANCE, a / larger(distance, LEAST_DISTANCE), b)
             for a, b in zip(aside, second.axis(0), strict=True)
         )
     )
@@ -224,9 +224,10 @@ def from_solid(
     face with the normal `faces`.
     """
     distance = root(sum((each * each for each in out), const(0.0)))
-    outside = distance > TINY
+    outside = distance > LEAST_DISTANCE
     share = [
-        choose(outside, a / larger(distance, TINY), b) for a, b in zip(out, faces, strict=True)
+        choose(outside, a / larger(distance, LEAST_DISTANCE), b)
+        for a, b in zip(out, faces, strict=True)
     ]
     normal = NONE
     for part, axis in zip(share, axes, strict=True):

@@ -55,4 +55,4 @@ def pushing(
     return lambda: force().dot(speed()) + moment().dot(spin())
 
 
-NOTHING = const(0.0)
+ZERO_POWER = const(0.0)

@@ -16,7 +16,7 @@ from kinetree.models.forces.convex_hull import Hull, hull_of
 from kinetree.models.forces.outlines import Placed
 
 ON_FACE = 1e-9  # of the size of a hull: how far beside a face its foot counts as on it
-TINY = 1e-12  # distance below which no direction is told [m]
+LEAST_DISTANCE = 1e-12  # distance below which no direction is told [m]
 
 
 def hull_arms(shape: Placed) -> list[Vector]:
@@ -44,7 +44,7 @@ def sphere_and_hull(first: Placed, second: Placed) -> tuple[E, Vector]:
     size = float(np.ptp(hull.corners, axis=0).max())
     # Inside the hull, and above a face, its plane counts; else the nearest edge.
     corner = choose(height > 0.0, beside, 0.0) > ON_FACE * size
-    distance = root(larger(square, TINY * TINY))
+    distance = root(larger(square, LEAST_DISTANCE * LEAST_DISTANCE))
     parts = [
         choose(corner, away / distance, straight)
         for away, straight in zip(out, normal, strict=True)

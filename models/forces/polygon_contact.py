@@ -27,7 +27,7 @@ from kinetree.models.forces.outlines import Placed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TINY = 1e-12  # distance below which no direction is told [m]
+LEAST_DISTANCE = 1e-12  # distance below which no direction is told [m]
 
 
 @dataclass
@@ -94,8 +94,8 @@ def nearest_boundary(edges: list[Edge], px: E, py: E) -> Nearest:
         nearer, highest = this[0] < best[0], larger(highest, this[1])
         best = tuple(choose(nearer, a, b) for a, b in zip(this, best, strict=True))
     square, height, beyond, nx, ny = best
-    corner = choose(highest > 0.0, absolute(beyond), 0.0) > TINY
-    distance = root(larger(square, TINY * TINY))
+    corner = choose(highest > 0.0, absolute(beyond), 0.0) > LEAST_DISTANCE
+    distance = root(larger(square, LEAST_DISTANCE * LEAST_DISTANCE))
     wide = tuple(
         choose(corner, off / distance, n)
         for off, n in (
@@ -153,7 +153,7 @@ def solid_distances(first: Placed, second: Placed) -> tuple[E, Vector]:
     above = absolute(along) - 0.5 * second.thickness()
     end = second.z.times(choose(along < 0.0, -1.0, 1.0))
     a, b = larger(edge.distance, 0.0), larger(above, 0.0)
-    beside = root(larger(a * a + b * b, TINY * TINY))
+    beside = root(larger(a * a + b * b, LEAST_DISTANCE * LEAST_DISTANCE))
     rim = choose(a > 0.0, b, 0.0) > 0.0
     face = above > edge.distance
     normal = Vector(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.foreign.robot import TINY, numbers
+from kinetree.models.foreign.robot import MATRIX_ROUNDING, numbers
 
 BOX, CYLINDER, CAPSULE, SPHERE = 6, 5, 3, 2  # MuJoCo's kinds of geoms
 MOST_SHAPES = 60  # of one body
@@ -22,7 +22,7 @@ def posed(shape: dict[str, Any], R: np.ndarray, r: np.ndarray) -> dict[str, Any]
         angles = Rotation.from_matrix(R).as_euler("xyz")
     if r.any():
         shape["at"] = numbers(r)
-    if (abs(angles) > TINY).any():
+    if (abs(angles) > MATRIX_ROUNDING).any():
         shape["rotate"] = numbers(angles)
     return shape
 

@@ -346,7 +346,7 @@ class Translation:
                 waiting = composed(waiting, step)
                 continue
             R, r = waiting
-            found += [{"shift": numbers(r)}] if abs(r).max() > parts.NOTHING else []
+            found += [{"shift": numbers(r)}] if abs(r).max() > parts.NEGLIGIBLE_LENGTH else []
             found += rotation(R)
             waiting = HERE
             if step is not None:

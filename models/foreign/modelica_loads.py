@@ -36,7 +36,7 @@ RELATIVE = {  # sensors of frame_b from frame_a
     },
     "Distance": {"distance": "distance"},
 }  # fmt: skip
-SMALL = 1e-12  # rad and shares: rounding of matrices
+MATRIX_ROUNDING = 1e-12  # rad and shares: rounding of matrices
 
 
 class Loads:
@@ -204,7 +204,7 @@ class Loads:
         if frame != "world":
             cluster, (R, _) = self.nodes.place(f"{c.path}.{frame}")
             axes = self.t.bodies.get(cluster, "")
-            if not axes or abs(R - np.eye(3)).max() > SMALL:
+            if not axes or abs(R - np.eye(3)).max() > MATRIX_ROUNDING:
                 self.t.leave_out(c, f"its signals in the axes of {frame}, which are no body's")
                 return
         single = len(signals) == 1
@@ -236,9 +236,9 @@ def _turned(R: np.ndarray, law: list[Any]) -> list[Any]:
     found: list[Any] = []
     for row in R:
         terms = [
-            str(each) if abs(share - 1.0) < SMALL else f"{float(share)!r}*({each})"
+            str(each) if abs(share - 1.0) < MATRIX_ROUNDING else f"{float(share)!r}*({each})"
             for share, each in zip(row, law, strict=True)
-            if abs(share) > SMALL and each != 0.0
+            if abs(share) > MATRIX_ROUNDING and each != 0.0
         ]
         found.append(" + ".join(f"({each})" for each in terms) if terms else 0.0)
     return found

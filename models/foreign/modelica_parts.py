@@ -14,7 +14,7 @@ from kinetree.models.language.inertia_rotation import turn
 
 Pose = tuple[np.ndarray, np.ndarray]
 Shapes = list[tuple[dict[str, Any], Pose]]
-NOTHING = 1e-15  # m
+NEGLIGIBLE_LENGTH = 1e-15  # m
 DENSITY, WIDTH_FRACTION = 7700.0, 20.0  # defaults of BodyBox and BodyCylinder, and of the world
 # what decides the motion: where it cannot be evaluated the model is refused
 PHYSICAL = {
@@ -27,7 +27,7 @@ PHYSICAL = {
 def unit(v: np.ndarray, what: str) -> np.ndarray:
     """Return a direction of length 1."""
     size = float(np.linalg.norm(v))
-    if size < NOTHING:
+    if size < NEGLIGIBLE_LENGTH:
         raise Unreadable(f"{what}, a direction of length 0")
     return v / size
 
@@ -315,7 +315,7 @@ def source(c: Component) -> Any:
     if kind == "Step":
         return f"{offset!r} + if(t < {begin!r}, 0, {c.number('height', 1.0)!r})"
     if kind == "Ramp":
-        slope = c.number("height", 1.0) / max(c.number("duration", 2.0), NOTHING)
+        slope = c.number("height", 1.0) / max(c.number("duration", 2.0), NEGLIGIBLE_LENGTH)
         last = begin + c.number("duration", 2.0)
         return f"{offset!r} + {slope!r}*(min(max(t, {begin!r}), {last!r}) - {begin!r})"
     if kind in ("Sine", "Cosine"):

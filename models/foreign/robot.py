@@ -14,7 +14,7 @@ from kinetree.models.description.names import name_fault
 from kinetree.models.language.errors import ModelError, Problem
 from kinetree.models.language.numbers_and_expressions import AXES
 
-TINY = 1e-12  # angles and shares below it are rounding of matrices
+MATRIX_ROUNDING = 1e-12  # angles and shares below it are rounding of matrices
 STOP_SHARPNESS = 500.0  # 1/rad or 1/m: a stop's force grows e-fold over 2 mrad or 2 mm
 
 
@@ -80,10 +80,10 @@ def rotation(R: np.ndarray) -> list[dict[str, Any]]:
 
     vector = Rotation.from_matrix(R).as_rotvec()
     angle = float(np.linalg.norm(vector))
-    if angle < TINY:
+    if angle < MATRIX_ROUNDING:
         return []
     axis = vector / angle
-    axis[abs(axis) < TINY] = 0.0
+    axis[abs(axis) < MATRIX_ROUNDING] = 0.0
     letter = next(
         (
             name

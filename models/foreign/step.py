@@ -17,7 +17,7 @@ from kinetree.models.description.surfaces import NoReader, need_reader
 from kinetree.models.foreign.robot import Sheet, numbers, refused
 
 STEEL = 7850.0  # kg/m3
-ROUNDING = 1e-12  # of the size of a solid: less is 0
+SIZE_ROUNDING = 1e-12  # of the size of a solid: less is 0
 SAME_AXIS = 1e-4  # of a radius, and rad: a pin in a hole
 refuse = partial(refused, kind="a part in STEP")
 
@@ -67,8 +67,8 @@ def describe(
 
 def _body(path: Path, solid: StepSolid, number: int | None) -> dict[str, Any]:
     J = np.trace(solid.second) * np.eye(3) - solid.second
-    J[abs(J) < ROUNDING * abs(J).max()] = 0.0
-    com = np.where(abs(solid.com) < ROUNDING * np.cbrt(solid.volume), 0.0, solid.com)
+    J[abs(J) < SIZE_ROUNDING * abs(J).max()] = 0.0
+    com = np.where(abs(solid.com) < SIZE_ROUNDING * np.cbrt(solid.volume), 0.0, solid.com)
     moments = (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
     shape: dict[str, Any] = {"mesh": str(path.resolve())}
     return {

@@ -16,7 +16,7 @@ from kinetree.models.foreign.robot import refused
 from kinetree.models.language.plain_files import apart
 
 SECONDS = 60.0  # for the macros of a file
-LARGEST = 64_000_000  # bytes of what they write
+MAX_EXPANDED_BYTES = 64_000_000  # bytes of what they write
 KIND = "a robot in URDF with xacro's macros"
 
 
@@ -56,6 +56,6 @@ def written(path: str, given: dict[str, str]) -> bytes:
     except (ImportError, LookupError) as error:  # of ROS packages, or of names
         raise ValueError(str(error)) from None
     text = document.toxml(encoding="utf-8")
-    if len(text) > LARGEST:
-        raise ValueError(f"{len(text)} bytes, expected at most {LARGEST}")
+    if len(text) > MAX_EXPANDED_BYTES:
+        raise ValueError(f"{len(text)} bytes, expected at most {MAX_EXPANDED_BYTES}")
     return text

@@ -14,7 +14,12 @@ import numpy as np
 
 from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.specialised.llvm_compiler import POINTER, REAL, Machine, compiled
-from kinetree.models.specialised.specialised_rates import LARGEST, Motion, Place, llvm_text
+from kinetree.models.specialised.specialised_rates import (
+    MAX_STRAIGHT_LINE_OPERATIONS,
+    Motion,
+    Place,
+    llvm_text,
+)
 from kinetree.models.system.system import System
 from kinetree.models.trace.adjoint import sweep
 from kinetree.models.trace.live_nodes import alive, finished
@@ -25,7 +30,7 @@ from kinetree.solvers.layout import POSITIONS
 from kinetree.solvers.model_records import HEADER, INSTRUCTION
 
 OWN = ctypes.CFUNCTYPE(ctypes.c_int32, REAL, POINTER, POINTER, POINTER)
-MOST = 5 * LARGEST  # operations of all functions together
+MAX_OPERATIONS = 5 * MAX_STRAIGHT_LINE_OPERATIONS  # operations of all functions together
 MOST_KEPT = 64  # structures
 
 
@@ -240,7 +245,7 @@ def traced_code(system: System, parameters: Sequence[str], implicit: bool) -> Ad
         replace(builder.trace, results=finished(builder.tape, each)) for each in nodes.values()
     ]
     operations = sum(each.operations for each in traces)
-    if operations > MOST:
+    if operations > MAX_OPERATIONS:
         raise ValueError(f"{operations} operations are too many for straight-line code")
     places = places_of(builder, len(conditions))
     machine = compiled(llvm_text([Motion(each, places, []) for each in traces]))

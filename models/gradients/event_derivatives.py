@@ -17,12 +17,12 @@ from kinetree.models.gradients.trajectory import GradientStages, LocatedEvent
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 
-STEP = 2.0**-17  # relative; errors of fourth order lie below rounding
+DIFFERENCE_STEP = 2.0**-17  # relative; errors of fourth order lie below rounding
 POINTS = (-2.0, -1.0, 1.0, 2.0)
 SHRINK, TRIES = 2.0**-7, 3  # where a neighbour goes another way
 SMOOTH, ROUNDING = 1e-2, 1e-12  # of first differences, of values: third ones of smooth functions
 SLIGHT = 1e-6  # of a slope: smaller errors of it are no sign of a jump
-MOMENT = 1.0  # s: instants are moved by STEP of it, which late times hold exactly
+MOMENT = 1.0  # s: instants are moved by DIFFERENCE_STEP of it, which late times hold exactly
 
 
 class OtherWayError(ValueError):
@@ -147,7 +147,7 @@ def event_slopes(stages: GradientStages, happening: LocatedEvent) -> EventSlopes
 def event_differences(
     function: Callable[[float], np.ndarray],
     size: float,
-    step: float = STEP,
+    step: float = DIFFERENCE_STEP,
     noise: float = ROUNDING,
 ) -> np.ndarray:
     """Return a derivative at zero, with a smaller step if the event sequence changes, or if what an

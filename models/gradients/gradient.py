@@ -17,7 +17,7 @@ import numpy as np
 from kinetree.models.checks.structural_parameters import COPIES, frozen
 from kinetree.models.gradients.adjoint_code import AdjointCode, adjoint_code
 from kinetree.models.gradients.event_derivatives import (
-    STEP,
+    DIFFERENCE_STEP,
     EventSlopes,
     event_differences,
     event_slopes,
@@ -49,7 +49,7 @@ HELD = "the run depends on what actuators hold from one output to the next (stif
 METHODS = ("rk4", "semi-implicit")
 ANY_NOISE = 1e9  # what starts are found to is no jump
 REST = 1e-3  # relative step of differences between states of rest, which are found to some digits less than they are kept
-NOTHING = 1e-8  # part of the largest slope that differences through events, rounding over step, make of nothing
+NEGLIGIBLE_SLOPE = 1e-8  # part of the largest slope that differences through events, rounding over step, make of nothing
 GRAZING = 1e-9  # rate of a condition, beside its slopes times the rates of the state, below which it touches without crossing
 
 
@@ -242,7 +242,7 @@ class RecordedRun:
             blocks.load(piece, kept[number])
             blocks.backwards(slopes, piece.happening if number == len(kept) - 1 else None)
         held = latched(self.stages.systems[piece.stage])
-        if held and np.abs(slopes.given[-held:]).max() > NOTHING * max(
+        if held and np.abs(slopes.given[-held:]).max() > NEGLIGIBLE_SLOPE * max(
             np.abs(slopes.state).max(initial=0.0), np.abs(slopes.given).max()
         ):
             raise ValueError(HELD)
@@ -308,7 +308,7 @@ class RecordedRun:
             row = event_differences(
                 lambda shift, name=name, value=value: begun(name, value + shift),
                 abs(value) or 1.0,
-                REST if rest else STEP,
+                REST if rest else DIFFERENCE_STEP,
                 ANY_NOISE,
             )
             row[first : first + len(self.chosen)] = 0.0

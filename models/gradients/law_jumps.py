@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BISECTIONS = 40
 NARROW = 1e-9  # of a step: width of the bracket about the instant of a jump
 MOST_JUMPS = 8  # in one step; more are chattering
-ROUNDING = 1e-9  # part of the largest rate below which nothing jumps
+JUMP_ROUNDING = 1e-9  # part of the largest rate below which nothing jumps
 SMOOTH = 10.0  # jumps are so much larger than what rates change over the bracket beside it
 GRAZING = 1e-9  # rate of a condition, beside the sum of its parts, that stands for zero
 REACH = 2.0  # of the bracket, times the rate of a condition: from there it comes to its bound
@@ -87,7 +87,7 @@ def law_jump(
     smooth = max(smooth, np.abs(after - blocks.rates(later, state(later))).max(initial=0.0))
     change = after - before
     largest = max(np.abs(before).max(initial=0.0), np.abs(after).max(initial=0.0))
-    if np.abs(change).max(initial=0.0) <= SMOOTH * smooth + ROUNDING * largest:
+    if np.abs(change).max(initial=0.0) <= SMOOTH * smooth + JUMP_ROUNDING * largest:
         return None
     c = codes.system.compiled
     rate = (*c.coordinates, *c.speeds, *c.states)[int(np.abs(change).argmax())]

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetree.models.language.plain_files import apart, fault_of
 
-LARGEST = 4_000_000_000  # bytes of a file, and of what it says it holds
+MAX_FILE_BYTES = 4_000_000_000  # bytes of a file, and of what it says it holds
 TOGETHER = 10_000  # rows of a CSV file that are texts at one time
 SECONDS = 60.0  # for an HDF5 file, and as long again for every RATE bytes of it
 RATE = 1e9
@@ -43,7 +43,7 @@ def read_columns(path: Path) -> Columns:
         raise ValueError(f"{path}: expected a table that ends in {', '.join(READERS)}")
     if not path.exists():
         raise ValueError(f"no such file: {path}")
-    if fault := fault_of(path, LARGEST):
+    if fault := fault_of(path, MAX_FILE_BYTES):
         raise ValueError(f"{path}: {fault}")
     try:
         columns = reader(path)
@@ -108,8 +108,8 @@ def hdf5_columns(path: Path) -> Columns:
             if getattr(data, "ndim", 0) == 1
         }
         size = sum(int(data.size) * data.dtype.itemsize for data in columns.values())
-        if size > LARGEST:
-            raise ValueError(f"columns of {size} bytes, expected at most {LARGEST}")
+        if size > MAX_FILE_BYTES:
+            raise ValueError(f"columns of {size} bytes, expected at most {MAX_FILE_BYTES}")
         return {
             name: (np.asarray(data), str(data.attrs.get("unit", "")))
             for name, data in columns.items()

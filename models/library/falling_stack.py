@@ -10,12 +10,12 @@ from typing import Any
 
 from kinetree.models.library.argument_checks import whole
 
-MOST = 12
+MAX_BODIES = 12
 
 
 def describe(blocks: int = 4) -> dict[str, Any]:
     """Return the description of a number of blocks in a vertical plane."""
-    n = whole("blocks", blocks, 1, MOST)
+    n = whole("blocks", blocks, 1, MAX_BODIES)
     bodies, joints, contacts = {}, {}, {}
     for i in range(1, n + 1):
         turn = "mass*(width**2 + height**2)/12"

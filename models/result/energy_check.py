@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kinetree.models.result.result import Result
 
 OPEN = 0.05  # part of the energy that moves, from which a balance counts as open
-ROWS = 50  # at which the kinetic energy is looked at
+ENERGY_ROWS = 50  # at which the kinetic energy is looked at
 FALL = 1e-6  # m: the weight falling so far is nothing
 
 
@@ -64,7 +64,7 @@ def kinetic_energy(result: Result, row: int) -> float:
     assert result.replay is not None
     unit, largest = result.replay.unit, 0.0
     systems = {}
-    for k in np.unique(np.linspace(0, row, ROWS).astype(int)):
+    for k in np.unique(np.linspace(0, row, ENERGY_ROWS).astype(int)):
         stage = int(result["stage"][k])
         if stage not in systems:
             systems[stage] = of_stage(unit, unit.stages[stage], unit.compiled[stage])

@@ -29,7 +29,7 @@ WORDS = {
     "whole_std": "deviation over time",
     "whole_range": "range over time",
 }
-ROUNDING = 1e-9  # of the largest number of a column: what is smaller is rounding
+COLUMN_ROUNDING = 1e-9  # of the largest number of a column: what is smaller is rounding
 
 
 def mean(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -98,7 +98,7 @@ class StageTable:
         head, columns = [""], []
         for k, name in enumerate(self.names):
             dust = max(
-                ROUNDING * float(np.nanmax(np.abs(every[:, k]), initial=0.0)),
+                COLUMN_ROUNDING * float(np.nanmax(np.abs(every[:, k]), initial=0.0)),
                 DUST.get(self.units[k], 0.0),
             )
             numbers, unit = as_read(

@@ -37,7 +37,7 @@ LANES = ("auto", "rk45", "rk4", *TABLES)
 MOST_STEPS = (
     200_000  # of a group of lanes; a stiff mechanism is better run one by one by an implicit method
 )
-LARGEST = 4e9  # bytes of a table
+MAX_TABLE_BYTES = 4e9  # bytes of a table
 SAME = 1e-12  # relative: roundings of expressions
 FIRST = 0.1  # of an output interval: first step of the variable method
 CLASSICAL = (  # nodes, weights, no error, coefficients
@@ -114,7 +114,7 @@ def simulate_many(
 
             raise KeyError(f"no column '{name}'; {suggestion(name, tuple(every))}")
     size = 8.0 * cases.count * times.size * len(names)
-    if size > LARGEST:
+    if size > MAX_TABLE_BYTES:
         raise ValueError(
             f"the table would take {size / 1e9:.1f} GB: choose columns with outputs=[...], or fewer runs or rows"
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.models.checks.elements_check import MOST_ROWS
-from kinetree.models.checks.run_check import ROWS
+from kinetree.models.checks.run_check import DEFAULT_ROWS
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.expressions.parse import evaluate_constant
@@ -106,7 +106,9 @@ class Options:
         if itr_tolerance is not None or run.itr_tolerance is not None:
             check_itr_tolerance(itr, form, itr_tolerance is not None)
         limit = number(step_limit, run.step_limit, STEP_LIMIT, "step_limit")
-        interval = number(output_step, run.output_step, (end - begin) / ROWS or 1.0, "output_step")
+        interval = number(
+            output_step, run.output_step, (end - begin) / DEFAULT_ROWS or 1.0, "output_step"
+        )
         fixed = number(step, run.step, interval, "step")
         for name, value in (
             ("output_step", interval),

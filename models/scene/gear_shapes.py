@@ -16,7 +16,7 @@ PROFILE = (
     (0.26, 0),
 )  # part of the pitch, whether at the tip: one tooth
 SPARE = 4  # teeth of a rack beyond its way, on both sides
-MOST = 400  # teeth of a rack
+MAX_RACK_TEETH = 400  # teeth of a rack
 
 
 def outline(radius: float, teeth: int, inner: bool = False) -> np.ndarray:
@@ -103,7 +103,9 @@ def rack_teeth(
     """
     R = np.column_stack([axes[:, 0], axes[:, 1], np.cross(axes[:, 0], axes[:, 1])])
     module = pitch / np.pi
-    low, high = (int(np.clip(round(s / pitch), -MOST // 2, MOST // 2)) for s in way)
+    low, high = (
+        int(np.clip(round(s / pitch), -MAX_RACK_TEETH // 2, MAX_RACK_TEETH // 2)) for s in way
+    )
     low, high = low - SPARE, high + SPARE
     bar = at + 0.5 * (low + high) * pitch * axes[:, 0] + (DEDENDUM + 0.5) * module * axes[:, 1]
     pieces = [part("box", ((high - low) * pitch, module, thick), bar, R, STEEL)]

@@ -24,7 +24,7 @@ CALLIPER, MOTOR = "#b5473c", "#46607c"
 BEVEL = (
     0.05  # radius of the smaller of two wheels whose axes do not tell one, by the size of the scene
 )
-LARGEST = 5.0  # ratio that is drawn, where the axes do not tell the radii
+MAX_DRAWN_RATIO = 5.0  # ratio that is drawn, where the axes do not tell the radii
 DISC = 0.06  # radius of a brake disc by the size of the scene
 VIEW = np.array([0.62, -1.0, 0.36])  # about where the eye stands first
 RIM = 0.62  # of a wheel: what is inside of its tyre
@@ -241,10 +241,10 @@ def gear(
         and abs(abs(turning) - 1.0) + (turning > 0.0) > 0.05
     ):
         return meshing(first, second, turning, (apart / distance, distance, height), thick)
-    small = BEVEL * size / (1.0 if abs(ratio) >= 1.0 else max(abs(ratio), 1.0 / LARGEST))
-    radii = small, small * min(abs(ratio), LARGEST)
+    small = BEVEL * size / (1.0 if abs(ratio) >= 1.0 else max(abs(ratio), 1.0 / MAX_DRAWN_RATIO))
+    radii = small, small * min(abs(ratio), MAX_DRAWN_RATIO)
     if abs(ratio) < 1.0:
-        radii = BEVEL * size * min(1.0 / abs(ratio), LARGEST), BEVEL * size
+        radii = BEVEL * size * min(1.0 / abs(ratio), MAX_DRAWN_RATIO), BEVEL * size
     shift = 0.8 * thick if distance <= 0.02 * size else 0.0
     return merged(*(
         (axis.place.child, toothed(axis.on_child(forth), along(axis.move.on_child), radius, count(radius, min(radii)), thick, 0.0))

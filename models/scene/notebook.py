@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kinetree.models.result.result import Result
     from kinetree.models.system.system import System
 
-ROWS = 16
+NOTEBOOK_ROWS = 16
 SIZE = (560, 320)
 MODES = 8
 MOVING = 3  # names that stand for the shape of a mode
@@ -73,7 +73,10 @@ def system_html(system: System) -> str:
         "forces": d.forces,
     }
     listed = [
-        (name, ", ".join(list(names)[:ROWS]) + (" ..." if len(names) > ROWS else ""))
+        (
+            name,
+            ", ".join(list(names)[:NOTEBOOK_ROWS]) + (" ..." if len(names) > NOTEBOOK_ROWS else ""),
+        )
         for name, names in rows.items()
         if names
     ]
@@ -87,7 +90,7 @@ def result_html(result: Result) -> str:
     """Return a plot; start, end and extremes of the first columns in units that fit; the events."""
     names = [name for name in result.names if name not in result.EXTRA]
     rows = []
-    for name in names[:ROWS]:
+    for name in names[:NOTEBOOK_ROWS]:
         values = result[name][np.isfinite(result[name])]
         numbers = (
             np.array([values[0], values[-1], values.min(), values.max()])
@@ -98,10 +101,10 @@ def result_html(result: Result) -> str:
             result, name, np.where(np.abs(numbers) < DUST.get(result.unit(name), 0.0), 0.0, numbers)
         )
         rows.append((name, *(written(float(x), 5) for x in numbers), unit))
-    more = f"<br>{len(names) - ROWS} more columns" if len(names) > ROWS else ""
+    more = f"<br>{len(names) - NOTEBOOK_ROWS} more columns" if len(names) > NOTEBOOK_ROWS else ""
     events = "".join(
         f"<br>{written(e.time, 6)} s: {escape(e.kind)} {escape(e.stage)}"
-        for e in result.events[:ROWS]
+        for e in result.events[:NOTEBOOK_ROWS]
     )
     span = f"{written(float(result.time[0]))} to {written(float(result.time[-1]))} s, {len(result)} rows"
     head = ("", "start", "end", "smallest", "largest", "")
@@ -129,8 +132,10 @@ def rest_html(rest: Equilibrium) -> str:
 
     shown = ""
     for heading, rows in rest_rows(rest).items():
-        more = f"{len(rows) - ROWS} more" if len(rows) > ROWS else ""
-        shown += table((heading, "", ""), [*rows[:ROWS], *([(more, "", "")] if more else [])])
+        more = f"{len(rows) - NOTEBOOK_ROWS} more" if len(rows) > NOTEBOOK_ROWS else ""
+        shown += table(
+            (heading, "", ""), [*rows[:NOTEBOOK_ROWS], *([(more, "", "")] if more else [])]
+        )
     small = (
         modes_html(rest.modes, lambda mode: ", ".join(name for name, _ in shape_of(rest, mode)))
         if rest.modes
@@ -157,7 +162,11 @@ def linear_html(linear: Linear) -> str:
     """Return states, inputs, outputs and modes of a linear system as HTML."""
     names = {"states": linear.states, "inputs": linear.inputs, "outputs": linear.outputs}
     listed = [
-        (name, str(len(own)), ", ".join(own[:ROWS]) + (" ..." if len(own) > ROWS else ""))
+        (
+            name,
+            str(len(own)),
+            ", ".join(own[:NOTEBOOK_ROWS]) + (" ..." if len(own) > NOTEBOOK_ROWS else ""),
+        )
         for name, own in names.items()
     ]
     return table(("linearised", "", ""), listed) + modes_html(linear.modes())

@@ -41,7 +41,7 @@ PALETTE = (
     "#6b7fc2",
 )
 FARAWAY = 300.0  # sizes of the bodies to what holds them: the scene goes with the first body then
-LARGEST = 1e15  # of a mechanism [m]
+MAX_MECHANISM_SIZE = 1e15  # of a mechanism [m]
 TRACES, SHOWN = 12, 2  # of a page, and of those at first
 
 
@@ -144,9 +144,11 @@ class Scene:
                 (extent(pose[np.isfinite(pose[:, 0]), :3]) for pose in self.motion.poses.values()),
                 default=0.0,
             )
-        if found > LARGEST:  # squares of single precision end at 1e38, and graphics hang beyond
+        if (
+            found > MAX_MECHANISM_SIZE
+        ):  # squares of single precision end at 1e38, and graphics hang beyond
             raise ValueError(
-                f"the mechanism is {found:.3g} m large; scenes are drawn up to {LARGEST:g} m"
+                f"the mechanism is {found:.3g} m large; scenes are drawn up to {MAX_MECHANISM_SIZE:g} m"
             )
         return found if found > 1e-9 else 1.0
 

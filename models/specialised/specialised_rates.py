@@ -27,8 +27,8 @@ from kinetree.solvers.model_records import HEADER
 if TYPE_CHECKING:
     from kinetree.models.run.simulation_unit import Unit
 
-LARGEST = 100_000  # operations up to which straight-line code is made: above, it leaves the caches, where the generic engine is faster
-FOLDED = 3  # how many operations of the formulas become one: beyond LARGEST of these nothing is traced to see
+MAX_STRAIGHT_LINE_OPERATIONS = 100_000  # operations up to which straight-line code is made: above, it leaves the caches, where the generic engine is faster
+FOLDED = 3  # how many operations of the formulas become one: beyond MAX_STRAIGHT_LINE_OPERATIONS of these nothing is traced to see
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,10 @@ def motion(system: System) -> Motion:
             "couplings follow the rates of inputs, which straight-line code does not know"
         )
     estimate = system.costs()["DEC"] if system.bodies else 0.0
-    if estimate > FOLDED * LARGEST:
+    if estimate > FOLDED * MAX_STRAIGHT_LINE_OPERATIONS:
         raise ValueError(f"about {estimate:.0f} operations are too many for straight-line code")
     trace = cheapest(system, MOTION)
-    if trace.operations > LARGEST:
+    if trace.operations > MAX_STRAIGHT_LINE_OPERATIONS:
         raise ValueError(f"{trace.operations} operations are too many for straight-line code")
     nq, nu, nx = len(c.coordinates), len(c.speeds), len(c.states)
     places = {

@@ -18,7 +18,7 @@ from kinetree.models.specialised.llvm_compiler import Machine, compiled
 from kinetree.models.specialised.llvm_functions import lanes_text, llvm_text
 from kinetree.models.specialised.specialised_rates import (
     FOLDED,
-    LARGEST,
+    MAX_STRAIGHT_LINE_OPERATIONS,
     Motion,
     attach,
     machine_of,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 LANES = 8  # states that stand side by side
 WORTH = 4_000_000  # operations of blocks that pay a thread
 REPEATS = 500  # evaluations of one measurement
-ROUNDS = 7
+TIMING_ROUNDS = 7
 
 
 class Specialised:
@@ -56,7 +56,7 @@ class Specialised:
         self._moving: Machine | None = None
         self._lanes: Machine | None = None
         estimate = min(system.costs().values()) if system.bodies else 0.0
-        if estimate > FOLDED * LARGEST:
+        if estimate > FOLDED * MAX_STRAIGHT_LINE_OPERATIONS:
             self.why = f"about {estimate:.0f} operations, too many for straight-line code"
             return
         try:
@@ -64,7 +64,7 @@ class Specialised:
         except ValueError as error:  # a solution that iterates
             self.why = str(error)
             return
-        if trace.operations > LARGEST:
+        if trace.operations > MAX_STRAIGHT_LINE_OPERATIONS:
             self.why = f"{trace.operations} operations, too many for straight-line code"
             return
         self.trace, self.machine = trace, compiled(llvm_text(trace))
@@ -301,7 +301,7 @@ class Specialised:
         self.generic._fast.set_state(*self.generic.start())
         run()
         best = np.inf
-        for _ in range(ROUNDS):
+        for _ in range(TIMING_ROUNDS):
             begin = time.perf_counter()
             run()
             best = min(best, time.perf_counter() - begin)

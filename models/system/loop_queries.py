@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
 CLOSED = 1e-9  # m or 1: residuals of loops that are closed
 CHANGED = 1e-4  # m, rad and per second, or part of the value: change of a given start that is said
-ROUNDING = 1e-12  # part of what was given: less is shown as zero
+SHOWN_ROUNDING = 1e-12  # part of what was given: less is shown as zero
 DIRECTIONS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
-ROWS = {L.Loop.WELD: DIRECTIONS, L.Loop.BALL: DIRECTIONS[:3], L.Loop.COUPLING: ("coupling",)}
+CLOSURE_ROWS = {
+    L.Loop.WELD: DIRECTIONS,
+    L.Loop.BALL: DIRECTIONS[:3],
+    L.Loop.COUPLING: ("coupling",),
+}
 
 
 class Closure:
@@ -78,7 +82,7 @@ class Closure:
             for name, a, b in pairs
             if abs(b - a) > CHANGED * max(1.0, abs(a))
         )
-        return {name: (a, b if abs(b) > ROUNDING * abs(a) else 0.0) for name, a, b in changed}
+        return {name: (a, b if abs(b) > SHOWN_ROUNDING * abs(a) else 0.0) for name, a, b in changed}
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -217,7 +221,7 @@ class Closure:
                 int(fields.l_part[first + int(row)])
                 for row in ws.loop_pivot[first : first + int(ws.loop_found[k])]
             }
-            rows = ROWS[L.Loop(int(fields.l_kind[k]))]
+            rows = CLOSURE_ROWS[L.Loop(int(fields.l_kind[k]))]
             names += [f"{loop}: {row}" for r, row in enumerate(rows) if r not in kept]
         return tuple(names)
 

@@ -1,7 +1,7 @@
 """The variable-metric forms as straight lines of a fixed number of iterations: what they cost once everything is folded.
 
 Their matrix H is what the evaluation before has left, so it stands among the arguments (`held`, its lower triangle): there is no function of the
-state alone to be printed. How often they iterate depends on numbers: they are counted with STEPS, as the formulas (4.4), (4.5) are.
+state alone to be printed. How often they iterate depends on numbers: they are counted with NEWTON_STEPS, as the formulas (4.4), (4.5) are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from kinetree.models.trace.kernel_recording import Field, Recording
 from kinetree.models.trace.symbolic_kernels import KERNELS
 
-STEPS = 2
+NEWTON_STEPS = 2
 SWEEPS = ("ITR-G",)  # whose products with the mass matrix are sweeps over the tree
 
 
@@ -44,7 +44,7 @@ class Vectors(Field):
 
 
 def iterated(recording: Recording, form: str) -> Sequence[Any]:
-    """Compute M⁻¹ b by STEPS iterations from a given H, with b = Q of the form; kinematics are
+    """Compute M⁻¹ b by NEWTON_STEPS iterations from a given H, with b = Q of the form; kinematics are
     evaluated already.
     """
     model, ws, n = recording.model, recording.ws, len(recording.ws.u)
@@ -66,7 +66,7 @@ def iterated(recording: Recording, form: str) -> Sequence[Any]:
     ws.head.sweeps = float(form in SWEEPS)
     with recording.tape.unrecorded():  # whether to go on is not what is counted
         first_guess(model, ws)
-        for _ in range(STEPS):
+        for _ in range(NEWTON_STEPS):
             KERNELS.kernel("literal.variable_metric", "step")(model, ws, ws.Q, inf)
     return list(ws.itr)[:n]
 

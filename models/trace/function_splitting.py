@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 BLOCK = 2_000
-WHOLE = 15_000  # items up to which nothing is cut
+MAX_UNSPLIT_ITEMS = 15_000  # items up to which nothing is cut
 FREE = 0.5  # part of a block within which the cut may move
 
 
@@ -26,7 +26,10 @@ class Block:
 
 
 def blocks(
-    order: Sequence[int], needs: Mapping[int, Sequence[int]], size: int = BLOCK, whole: int = WHOLE
+    order: Sequence[int],
+    needs: Mapping[int, Sequence[int]],
+    size: int = BLOCK,
+    whole: int = MAX_UNSPLIT_ITEMS,
 ) -> tuple[list[Block], int]:
     """Return items in dependency order as blocks, and the array size; up to `whole` items stay one
     block.

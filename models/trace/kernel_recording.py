@@ -17,7 +17,7 @@ from kinetree.models.trace.tape import Tape
 from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import HEAD, HEADER, MODAL
 
-SMALL = 1e-3  # of other departures: amplitudes of modes are far below the size of the body
+MODE_AMPLITUDE = 1e-3  # of other departures: amplitudes of modes are far below the size of the body
 GROUPS = ("q", "u", "x", "inputs", "parameters")
 
 
@@ -194,7 +194,7 @@ def general_position(
     modal = model_fields(instance.ints, instance.compiled.floats).modal
     for frame in MODAL.rows(modal):
         modes = slice(frame.coordinate, frame.coordinate + frame.count)
-        away[modes] = q[modes] + SMALL * (away[modes] - q[modes])
+        away[modes] = q[modes] + MODE_AMPLITUDE * (away[modes] - q[modes])
     for k in instance.compiled.quaternions:
         away[k : k + 4] /= np.linalg.norm(away[k : k + 4])
     speeds = u + rng.uniform(0.1, 0.5, u.size)

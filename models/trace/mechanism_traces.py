@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kinetree.models.system.system import System
 
 WORLD, BODY = "world axes", "body axes"
-SMALL = 40  # freedoms up to which forms of cubic cost are tried
+MAX_CUBIC_FREEDOMS = 40  # freedoms up to which forms of cubic cost are tried
 QUANTITIES = (
     "accelerations",
     "hamilton",
@@ -88,7 +88,7 @@ def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
         tail = "-H" if of == "hamilton" else ""
         forms = [
             f"DEC{tail}",
-            *([f"CBM{tail}"] if system.n <= SMALL else []),
+            *([f"CBM{tail}"] if system.n <= MAX_CUBIC_FREEDOMS else []),
             *([f"LGR{tail}"] if few_multipliers(system) else []),
         ]
     else:
@@ -100,7 +100,7 @@ def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
 
 def few_multipliers(system: System) -> bool:
     """Return whether multipliers promise fewer operations than elimination."""
-    if not system.bodies or system.n > SMALL:
+    if not system.bodies or system.n > MAX_CUBIC_FREEDOMS:
         return False
     predicted = system.costs()
     return predicted["LGR"] < predicted["DEC"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kinetree.models.trace.tape import Tape
 
-MOST = 40  # terms above which nothing is multiplied out
+MAX_TERMS = 40  # terms above which nothing is multiplied out
 TURNED = ("sin", "cos")
 Product = tuple[int, ...]  # nodes that are multiplied, in order
 Sum = dict[Product, float]  # factors of products
@@ -32,7 +32,7 @@ def expanded(tape: Tape, i: int) -> Sum | None:
         found[product] = found.get(product, 0.0) + factor
     return (
         {product: factor for product, factor in found.items() if factor != 0.0}
-        if len(found) <= MOST
+        if len(found) <= MAX_TERMS
         else None
     )
 

@@ -22,7 +22,7 @@ from kinetree.models.specialised.llvm_compiler import compiled
 from kinetree.models.specialised.llvm_functions import llvm_text
 from kinetree.models.specialised.specialised_system import REPEATS, Specialised
 from kinetree.models.system.system import System
-from kinetree.models.trace.fixed_iterations import STEPS
+from kinetree.models.trace.fixed_iterations import NEWTON_STEPS
 from kinetree.models.trace.mechanism_traces import BODY, WORLD, traced
 from kinetree.scripts.bench import dynamics_kinetree as own
 from kinetree.scripts.bench import dynamics_peers, dynamics_trees, trace_large
@@ -86,7 +86,7 @@ def show_forms(rows: list[dict[str, Any]]) -> None:
     """The table of the documents."""
     columns = [f"{form} {axes}" for form, axes in (*LAGRANGE, *HAMILTON)]
     typer.echo(
-        f"operations after folding (formula (4.1)-(4.7) in brackets; ITR with {STEPS} iterations from a given matrix)"
+        f"operations after folding (formula (4.1)-(4.7) in brackets; ITR with {NEWTON_STEPS} iterations from a given matrix)"
     )
     head = [f"{form}{', world' if axes == WORLD else ''}" for form, axes in (*LAGRANGE, *HAMILTON)]
     typer.echo("| mechanism | freedoms | " + " | ".join(head) + " |\n|" + "---|" * (len(head) + 2))

@@ -19,7 +19,7 @@ import typer
 from kinetree.models import load
 from kinetree.models.specialised.llvm_compiler import compiled
 from kinetree.models.specialised.llvm_functions import llvm_text
-from kinetree.models.specialised.specialised_system import LARGEST, Specialised
+from kinetree.models.specialised.specialised_system import MAX_STRAIGHT_LINE_OPERATIONS, Specialised
 from kinetree.models.system.system import System
 from kinetree.scripts.bench.robots import FILES, folder, ours, repeated, states, timed
 
@@ -276,7 +276,7 @@ def show(row: dict[str, Any]) -> None:
 def robots(quick: bool, python: Path | None, work: Path) -> list[dict[str, Any]]:
     """Return the table."""
     typer.echo(
-        f"\nrobots, µs; ratios to the straight line in brackets; above {LARGEST} operations the generic engine stays"
+        f"\nrobots, µs; ratios to the straight line in brackets; above {MAX_STRAIGHT_LINE_OPERATIONS} operations the generic engine stays"
     )
     typer.echo(
         "| robot | freedoms | operations | code | made in (CPU) | straight line | generic | Pinocchio | ratio | its generated C | MuJoCo |"

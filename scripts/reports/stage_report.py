@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kinetree.models.language.parts.report_parts import ROWS, ReportTable
+from kinetree.models.language.parts.report_parts import REPORT_ROWS, ReportTable
 from kinetree.models.result.atomic_file import opened, write_text
 from kinetree.models.result.stage_tables import StageTable, not_there, stage_table
 from kinetree.scripts.terminal.arguments import one_of
@@ -44,7 +44,7 @@ def asked(spec: str) -> ReportTable:
     if more:
         raise BadInput(f"--table {spec}: expected ROWS:COLUMNS:STAGES:REFERENCE")
     values: dict[str, Any] = {
-        "rows": one_of(kind, ROWS, "--table"),
+        "rows": one_of(kind, REPORT_ROWS, "--table"),
         "columns": listed(columns),
         "stages": listed(stages),
         "title": spec,

@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from kinetree.models.language.parts.report_parts import ROWS, SUMS, ReportTable
+from kinetree.models.language.parts.report_parts import REPORT_ROWS, SUMS, ReportTable
 from kinetree.models.result.plots import default_columns
 from kinetree.models.result.stage_tables import StageTable, stage_table
 from kinetree.scripts.studio.panels import HEADING, plain_table, table_of
@@ -65,7 +65,7 @@ class Numbers:
                 label="table",
                 on_change=self.show,
             )
-            self.rows = ui.select(list(ROWS), value="end", label="rows", on_change=self.show)
+            self.rows = ui.select(list(REPORT_ROWS), value="end", label="rows", on_change=self.show)
             self.columns = ui.select(
                 names,
                 value=list(default_columns(result)[:4]),

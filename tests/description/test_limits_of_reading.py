@@ -21,7 +21,7 @@ from kinetree.models.description.reading.read_source import (
 from kinetree.models.description.reading.table_files import fill_tables, names_files, points
 from kinetree.models.expressions.nodes import ExpressionError
 from kinetree.models.expressions.parse import parse
-from kinetree.models.expressions.parser import DEEPEST, LARGEST
+from kinetree.models.expressions.parser import MAX_NESTING, MAX_SYNTAX_NODES
 
 
 def refused(source, file: str = "f") -> str:
@@ -123,10 +123,10 @@ def test_expressions_of_the_largest_size():
     """20 000 characters, 200 deep, 5 000 pieces: `x + x` has three and one more with every further term."""
     assert said(changed("gravity", [0, 0, "1" + " " * 19_999])) == []
     assert "at most 20000" in said(changed("gravity", [0, 0, "1" + " " * 20_000]))[0]
-    assert parse("-" * (DEEPEST - 1) + "x") and parse("+".join(["x"] * (LARGEST // 2)))
+    assert parse("-" * (MAX_NESTING - 1) + "x") and parse("+".join(["x"] * (MAX_SYNTAX_NODES // 2)))
     for text, words in (
-        ("-" * (DEEPEST + 1) + "x", "nested too deeply"),
-        ("+".join(["x"] * (LARGEST // 2 + 1)), "too long"),
+        ("-" * (MAX_NESTING + 1) + "x", "nested too deeply"),
+        ("+".join(["x"] * (MAX_SYNTAX_NODES // 2 + 1)), "too long"),
     ):
         with pytest.raises(ExpressionError, match=words):
             parse(text)

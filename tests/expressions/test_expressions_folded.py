@@ -24,7 +24,7 @@ from kinetree.models.expressions.nodes import (
 from kinetree.models.expressions.parse import columns, evaluate_constant, parse
 from kinetree.models.expressions.simplify import make, product, rebuild, substitute
 from kinetree.models.expressions.time_breakpoints import candidates, corners, instants, paces
-from kinetree.models.expressions.to_text import LONGEST, written
+from kinetree.models.expressions.to_text import MAX_TEXT_LENGTH, written
 from kinetree.solvers.layout import Knot, Op
 
 TIME = 1  # the phase of what depends on t alone
@@ -164,7 +164,7 @@ def test_texts_that_grow_too_long_are_refused():
     node: Node = Name("x" * 100)
     for _ in range(7):
         node = make(Op.ADD, node, make(Op.SIN, node))
-    assert LONGEST - 2000 < len(written(node)) <= LONGEST
+    assert MAX_TEXT_LENGTH - 2000 < len(written(node)) <= MAX_TEXT_LENGTH
     with pytest.raises(ExpressionError, match="longer than 15000 characters"):
         written(make(Op.ADD, node, make(Op.SIN, make(Op.COS, node))))
     with pytest.raises(ExpressionError, match="derivative of table 'T' has no text"):

@@ -6,7 +6,7 @@ from kinetree.models.expressions.differentiate import time_derivatives
 from kinetree.models.expressions.functions import FUNCTIONS
 from kinetree.models.expressions.nodes import ExpressionError, Name
 from kinetree.models.expressions.parse import parse
-from kinetree.models.expressions.to_text import LONGEST, SIGNS, written
+from kinetree.models.expressions.to_text import MAX_TEXT_LENGTH, SIGNS, written
 
 CALLS = [
     f"{name}({', '.join(('t', 'x', 't*x')[:count])})" for name, (_, count) in FUNCTIONS.items()
@@ -63,11 +63,11 @@ def test_expression_text_round_trip(text):
 
 
 def test_a_text_that_grows_too_long_is_refused():
-    fits = "x" * (LONGEST - len("( + 1.0)"))
+    fits = "x" * (MAX_TEXT_LENGTH - len("( + 1.0)"))
     assert (
-        len(written(parse(f"{fits} + 1"))) == LONGEST
-        and written(Name(LONGEST * "x")) == LONGEST * "x"
+        len(written(parse(f"{fits} + 1"))) == MAX_TEXT_LENGTH
+        and written(Name(MAX_TEXT_LENGTH * "x")) == MAX_TEXT_LENGTH * "x"
     )
-    for text in (f"{fits}x + 1", (LONGEST + 1) * "x"):
+    for text in (f"{fits}x + 1", (MAX_TEXT_LENGTH + 1) * "x"):
         with pytest.raises(ExpressionError, match="longer than"):
             written(parse(text))

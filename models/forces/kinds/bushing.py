@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder
 
 Six = tuple[Number, Number, Number, Number, Number, Number]
-NOTHING: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+SIX_ZEROS: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 NEAR = 1e-4  # half angle below which c is 1/12 [rad]
 TINY = 1e-24  # keeps the slope of a size at 0 finite
 
@@ -57,11 +57,11 @@ class BushingForce(ForceTable):
         description="Where it sits on the first body, whose axes it has, and on the second body"
     )
     stiffness: Six | tuple[Six, Six, Six, Six, Six, Six] = Field(
-        NOTHING,
+        SIX_ZEROS,
         description="Along x, y, z and about x, y, z, or the whole symmetric matrix [N/m, N, N.m/rad]",
     )
     damping: Six | tuple[Six, Six, Six, Six, Six, Six] = Field(
-        NOTHING, description="The same of the damping [N.s/m, N.s, N.m.s/rad]"
+        SIX_ZEROS, description="The same of the damping [N.s/m, N.s, N.m.s/rad]"
     )
     rotate: Numbers = Field(
         ORIGIN, description="Turns of its axes about x, then y, then z of the first body [rad]"

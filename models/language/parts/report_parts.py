@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from kinetree.models.language.parts.base_table import Part
 
-ROWS = (
+REPORT_ROWS = (
     "start",
     "end",
     "mean",
@@ -43,7 +43,7 @@ class ReportTable(Part):
         default=(),
         description="Variables, * and ? stand for any text and any letter; left out: the coordinates that last",
     )
-    rows: Literal[ROWS] = Field(  # type: ignore[valid-type]
+    rows: Literal[REPORT_ROWS] = Field(  # type: ignore[valid-type]
         default="end",
         description="A stage's value at its start or end, over its time, its largest deviation; changes: just before and just after each change",
     )
