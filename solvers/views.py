@@ -56,12 +56,12 @@ else:
 
     @kernel
     def model_view(ints, floats):
-        """The compiled model in its two blocks."""
+        """Return a view of the compiled model over its blocks of ints and floats."""
         return model_blocks(ints, floats)
 
     @kernel
     def work_view(ints, work):
-        """The workspace in its block."""
+        """Return a view of the workspace over its block of floats."""
         return work_blocks(ints, work)
 
     @kernel

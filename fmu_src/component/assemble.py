@@ -194,7 +194,7 @@ class Nested:
         self.named, self.resource = types, resource
 
     def function(self, name: str, kind: str) -> None:
-        """A function with its type."""
+        """Note a function of the component with the kind of its type."""
         self.kinds.append((name, kind))
 
     def written(self) -> bytes:

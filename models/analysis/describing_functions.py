@@ -127,7 +127,9 @@ def complex_intersections(
     gains: np.ndarray,
     function: Callable[[float], complex],
 ) -> list[tuple[float, float]]:
-    """Return the intersections of -1/L with a complex describing function N."""
+    """Return amplitude and frequency of every intersection of -1/L with a complex describing
+    function N.
+    """
     inverse = -1.0 / open_loop_response(loop, omega, delay)
     found = []
 

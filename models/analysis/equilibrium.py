@@ -84,7 +84,8 @@ class Equilibrium:
         )
 
     def __repr__(self) -> str:
-        from kinetree.models.result.number_format import listed, written
+        from kinetree.models.language.word_lists import listed
+        from kinetree.models.result.number_format import written
 
         values = [f"{name} = {written(x, 5)}" for name, x in self.coordinates.items()]
         modes = [f"{written(mode.frequency, 4)} Hz" for mode in self.modes]
@@ -97,7 +98,7 @@ class Equilibrium:
         return rest_html(self)
 
     def to_dict(self) -> dict:
-        """Plain data for JSON."""
+        """Return the equilibrium as plain data for JSON."""
         values = [
             {"real": float(value.real), "imaginary": float(value.imag)}
             for value in self.eigenvalues

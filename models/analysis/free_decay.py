@@ -31,7 +31,7 @@ SINGULAR_ROUNDING = 1e-13  # singular values below this part of the largest are 
 
 
 class DecayError(ValueError):
-    """The samples do not suit."""
+    """Error of samples from which no decay can be identified."""
 
 
 @dataclass(frozen=True)

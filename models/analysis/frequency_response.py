@@ -153,7 +153,7 @@ class Margins:
         return float(np.degrees(2.0 * np.arctan(self.disk / 2.0)))
 
     def to_dict(self) -> dict[str, float | bool]:
-        """Plain numbers; infinite ones are left out."""
+        """Return the margins as plain numbers for JSON, without infinite ones."""
         every = {**self.__dict__, "disk_gain": self.disk_gain, "disk_phase": self.disk_phase}
         return {
             key: value

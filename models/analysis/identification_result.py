@@ -60,7 +60,7 @@ class Fit:
 
     @classmethod
     def of(cls, name: str, measured: np.ndarray, fitted: np.ndarray) -> Fit:
-        """Return the fit quality of a column over its measured rows."""
+        """Return rms and mean deviation and the correlation of a column over its measured rows."""
         there = np.isfinite(measured)
         y, m = measured[there], fitted[there]
         excursion = float(np.abs(y - y.mean()).max()) or 1.0

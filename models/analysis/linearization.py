@@ -157,7 +157,8 @@ class Linear:
         )
 
     def __repr__(self) -> str:
-        from kinetree.models.result.number_format import listed, written
+        from kinetree.models.language.word_lists import listed
+        from kinetree.models.result.number_format import written
 
         seen = [name for name in self.inputs if ":" not in name]  # not those of the engine alone
         names = {"states": self.states, "inputs": seen, "outputs": self.outputs}

@@ -65,7 +65,7 @@ class ModeFacts:
         return f"{kind} of {names}" if names else kind
 
     def to_dict(self) -> dict:
-        """Plain data for JSON."""
+        """Return the mode as plain data for JSON."""
         return {
             "eigenvalue": [self.eigenvalue.real, self.eigenvalue.imag], "frequency": self.frequency, "damping": self.damping, "word": self.word,
             "shape": {name: abs(value) for name, value in self.shape.items()}, "participation": self.participation, "kinetic": self.kinetic,

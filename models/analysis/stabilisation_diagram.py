@@ -1,7 +1,8 @@
 """Stabilisation diagrams of free decays: physical poles stay over rising model orders, noise poles
 scatter.
 
-A pole is stable where the order before has one within FREQUENCY_SHARE of its frequency and, when its decay is, within DECAY_SHARE of its damping ratio
+A pole is stable where the order before has one within FREQUENCY_SHARE of its frequency and, when its decay is, within
+DECAY_SHARE of its damping ratio
 (C. Peeters, G. De Roeck, J. Dyn. Syst. Meas. Control 123 (2001) 659).
 """
 

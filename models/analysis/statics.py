@@ -391,7 +391,7 @@ def find_equilibrium(
 
 
 def newton_iterations(search: Search, iterations: int) -> int | None:
-    """Return iterate to the equilibrium; return the iterations, or None if there are too many."""
+    """Iterate to the equilibrium; return the number of iterations, or None if there are too many."""
     for k in range(iterations):
         search.settle()
         top = search.ceiling

@@ -90,7 +90,7 @@ def solve_pressures(balance: PressureBalance, least: float) -> tuple[np.ndarray,
 
 
 class PressureBalance:
-    """What is left of rates and forces at given pressures, where the motion starts."""
+    """Residuals of pressure rates and forces at given pressures, at the start of the motion."""
 
     def __init__(self, system: System, names: list[str]):
         self.system, self.names = system, names

@@ -126,7 +126,7 @@ def read_reduced(path: str, changed: float) -> Reduced:
 
 
 def found_reduced(description: Description, body: Body) -> Reduced:
-    """The reduced body of a table, from the file beside the description."""
+    """Return the reduced body of a table, read from the file beside the description."""
     assert body.flexible is not None
     path = Path(body.flexible.file)
     if not path.is_absolute() and description.file:
@@ -137,7 +137,7 @@ def found_reduced(description: Description, body: Body) -> Reduced:
 
 
 def with_reduced_bodies(description: Description) -> Description:
-    """The description with a frame and interfaces in the place of every flexible body."""
+    """Return the description with a frame and interfaces in place of every flexible body."""
     names = [name for name, body in description.bodies.items() if body.flexible is not None]
     if not names:
         return description

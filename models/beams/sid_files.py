@@ -57,7 +57,9 @@ class Series:
 
 @dataclass
 class StandardInput:
-    """What a file says: mass, number of modes, matrices, matrices of the nodes by name."""
+    """Content of a SID file: mass [kg], number of modes, matrices of the body, matrices of every
+    node.
+    """
 
     mass: float = 0.0
     modes: int = 0
@@ -66,7 +68,7 @@ class StandardInput:
 
 
 def read_standard_input(text: str) -> StandardInput:
-    """Return the content of a file."""
+    """Return the content of a SID file (standard input data) from its text."""
     found = StandardInput()
     place: dict[str, Series] = found.body
     series: Series | None = None

@@ -9,7 +9,8 @@ from kinetree.models.engine.instance import Instance
 from kinetree.models.engine.status import EvaluationError
 from kinetree.solvers import layout as L
 
-BORROWED_INERTIA = 1e-3  # part of the largest inertia that a body without any may borrow: repaid a thousandfold per round, at the cost of three digits
+# part of the largest inertia that is lent to a massless body: three digits are lost, and its effect falls a thousandfold per round
+BORROWED_INERTIA = 1e-3
 
 
 def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:

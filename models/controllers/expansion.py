@@ -374,7 +374,7 @@ class Expansion:
             made.output(command, f"{command}.command", unit, c.text)
 
     def instant(self) -> str:
-        """The instant of the next sample, from the number of samples so far: instants are not summed up."""
+        """Return the expression of the next sampling instant, as number of samples times period."""
         return f"{SINCE} + ({self.name}.samples + {FIRST})*{brace(self.c.period)}"
 
     def chain(self) -> tuple[dict[str, str], dict[str, str]]:

@@ -42,7 +42,7 @@ def brace(value: object) -> str:
 
 
 def weighted(pairs: list[tuple[float, str]]) -> str:
-    """Return Σ number * name without the zeros."""
+    """Return the text of the sum of number times name, without terms whose number is zero."""
     return " + ".join(f"({number!r})*{name}" for number, name in pairs if number) or "0"
 
 

@@ -33,7 +33,7 @@ Number = float | str
 
 @dataclass(frozen=True)
 class MassProperties:
-    """What the shapes of a body weigh: numbers, or expressions over parameters."""
+    """Mass properties from the shapes of a body: numbers, or expressions over parameters."""
 
     mass: Number
     com: tuple[Number, ...]
@@ -87,7 +87,7 @@ def has_density(body: Body) -> bool:
 
 
 class _Weighing:
-    """The shapes of one body, weighed."""
+    """Computation of the mass properties of one body from its shapes."""
 
     def __init__(self, description: Description, path: Path_, body: Body, values: dict[str, float]):
         self.description, self.path, self.body, self.values = description, path, body, values

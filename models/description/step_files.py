@@ -55,7 +55,7 @@ class StepSolid:
 
 @dataclass(frozen=True)
 class StepFile:
-    """What a STEP file holds."""
+    """Content of a STEP file."""
 
     solids: list[StepSolid]
     left_out: list[str]

@@ -27,7 +27,7 @@ class SurfaceError(ValueError):
 
 
 class NoReader(ValueError):
-    """The package that reads such files is not installed."""
+    """Error: the package that reads these files is not installed."""
 
 
 class Surface(NamedTuple):

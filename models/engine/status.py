@@ -27,7 +27,7 @@ class EvaluationError(ArithmeticError):
         self.result: Result | None = None  # what a run had computed until then
 
     def __reduce__(self):
-        """The same error in another process, without the run."""
+        """Return how to rebuild the error in another process: its text and status, without the run."""
         return type(self), (str(self), self.status)
 
 

@@ -296,8 +296,8 @@ class Emitter:
                 self.put(self.phase[node], Op.COPY, register, self.register[node])
 
     def knots(self, motions: frozenset[Node], guards: Sequence[Node]) -> np.ndarray:
-        """Return the records of the corners in time, and of the instants of guards; the paces of
-        their arguments become registers.
+        """Return the records of time breakpoints and of guards that depend on time alone; the rates
+        of their arguments become registers.
         """
         records = []
         for kind, argument, pace, detail, moves in corners(dict(self.phase), TIME, motions):

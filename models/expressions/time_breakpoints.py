@@ -108,7 +108,7 @@ def instants(node: Node, levels: Mapping[str, int], time: int) -> list[tuple[Nod
 
 
 def runs_evenly(node: Node, levels: Mapping[str, int], time: int) -> Node | None:
-    """The pace of an expression that runs evenly with time alone, or None."""
+    """Return the constant rate of an expression that is linear in time alone, or None."""
     parts = list(postorder((node,)))
     if any(isinstance(part, Leaf) and levels.get(part.key, time + 1) > time for part in parts):
         return None

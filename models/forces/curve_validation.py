@@ -138,7 +138,7 @@ def fault(trial: Trial, clearance: float) -> Fault | None:
 
 
 def way_at(s: np.ndarray, place: float) -> int:
-    """Return the segment that contains a place, modulo the length of a closed curve."""
+    """Return the segment that contains arc length s [m], taken modulo the length of a closed curve."""
     within = place if s[0] <= place <= s[-1] else s[0] + (place - s[0]) % (s[-1] - s[0])
     return min(int(np.searchsorted(s, within, side="right")), s.size - 1) - 1
 

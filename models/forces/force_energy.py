@@ -51,7 +51,9 @@ def pushing(
     speed: Callable[[], Vector],
     spin: Callable[[], Vector],
 ) -> Callable[[], E]:
-    """Return the power of a force and a moment where they act."""
+    """Return the power [W] of a force and a moment from the speed and angular velocity where they
+    act.
+    """
     return lambda: force().dot(speed()) + moment().dot(spin())
 
 

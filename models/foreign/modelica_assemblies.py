@@ -101,7 +101,7 @@ class _Assembly:
 
 
 def _ups(a: _Assembly) -> None:
-    """A strut; without bodies in it what acts on its axis is a force along a line."""
+    """Translate a strut; one without bodies becomes a force along the line between its ends."""
     if not {a.at("frame_ia"), a.at("frame_ib")} & set(a.used):
         offset = {"s_offset": a.c.number("s_offset", 0.0)}
         a.parts.append(Component(a.c.path, "Joints.Strut", offset))

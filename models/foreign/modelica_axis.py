@@ -99,7 +99,7 @@ class AxisElements:
         return "", 0.0
 
     def _stands(self, flange: str, coordinate: str) -> bool:
-        """Whether a flange is fixed to the ground, or to the body that carries the joint."""
+        """Return whether a flange is fixed to the ground or to the body that carries the joint."""
         carrier = self.carriers.get(coordinate)
         return flange in self.fixed or (flange in self.mounts and self.mounts[flange] == carrier)
 
@@ -134,7 +134,9 @@ class AxisElements:
         forces[self.t.sheet.fresh(c.path, "force", forces)] = law
 
     def _supported(self, c: Component, coordinate: str) -> bool:
-        """Whether a source with a support stands on the body that carries the joint."""
+        """Return whether the support of a source, if it has one, is the body that carries the
+        joint.
+        """
         if c.given("useSupport") is not True:
             return True
         support = self.nodes.find(f"{c.path}.support")

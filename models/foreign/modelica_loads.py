@@ -40,7 +40,7 @@ MATRIX_ROUNDING = 1e-12  # rad and shares: rounding of matrices
 
 
 class Loads:
-    """What acts on bodies, and what is measured of them."""
+    """Translation of the forces on bodies and of the sensors of a Modelica model."""
 
     def __init__(self, translation: Translation):
         self.t, self.sheet, self.nodes = translation, translation.sheet, translation.nodes
@@ -61,7 +61,7 @@ class Loads:
             self._field(self.t.point_gravity)
 
     def is_frame_sensor(self, c: Component) -> bool:
-        """Whether a sensor is one of frames, and none of the flanges of an axis."""
+        """Return whether a sensor is connected to frames only, not to the flanges of an axis."""
         connected = {node for pair in self.t.model.connections for node in pair}
         return not any(f"{c.path}.flange{end}" in connected for end in ("", "_a", "_b"))
 

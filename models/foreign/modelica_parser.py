@@ -166,7 +166,7 @@ class _Folder:
 
 @dataclass
 class _Root:
-    """What lies around the outermost package: its name."""
+    """Namespace around the outermost package, which knows its name only."""
 
     classes: dict[str, Any]
     type: str = "package"

@@ -100,7 +100,7 @@ def _solid(c: Component) -> tuple[np.ndarray, np.ndarray, float, np.ndarray, np.
 
 
 def body_box(c: Component) -> tuple[Lump, Shapes, np.ndarray | None]:
-    """A box of a density along r, perhaps hollow."""
+    """Return the body of a box of given density along r, hollow if an inner width is given."""
     r, e, length, middle, _ = _solid(c)
     width = c.number("width", length / WIDTH_FRACTION)
     height = c.number("height", width)
@@ -119,7 +119,7 @@ def body_box(c: Component) -> tuple[Lump, Shapes, np.ndarray | None]:
 
 
 def body_cylinder(c: Component) -> tuple[Lump, Shapes, np.ndarray | None]:
-    """A cylinder of a density along r, perhaps hollow."""
+    """Return the body of a cylinder of given density along r, hollow if an inner diameter is given."""
     r, e, length, middle, _ = _solid(c)
     radius = c.number("diameter", length / WIDTH_FRACTION) / 2.0
     hollow = c.number("innerDiameter", 0.0) / 2.0
@@ -261,7 +261,7 @@ def free_joint(c: Component) -> dict[str, Any]:
 
 
 def tells_start(c: Component) -> bool:
-    """Whether a body, or a free joint, has start values of its own."""
+    """Return whether a body or a free joint gives start values of its own."""
     return any(
         key.endswith("_start") or (isinstance(value, dict) and "start" in value)
         for key, value in c.values.items()

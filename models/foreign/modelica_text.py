@@ -347,7 +347,7 @@ class _Flattening:
 
 
 def _is_size(node: Any) -> bool:
-    """Whether a dimension of a declaration is one: scalars have an empty one."""
+    """Return whether a declaration has a dimension that is not empty, as arrays have."""
     return node is not None and getattr(node, "value", 0) is not None
 
 
@@ -367,7 +367,7 @@ def _element_of(given: dict[str, Any], k: int, count: int) -> dict[str, Any]:
 
 
 def _is_value(symbol: Any) -> bool:
-    """Whether a symbol is a number or a text, or a variable of a type of one."""
+    """Return whether a symbol is a number, a text, or a variable whose type is one of these."""
     names = str(symbol.type).split(".")
     plain = names[-1] in PLAIN or (
         len(names) > 1 and names[-2] in ("SI", "SIunits", "NonSI", "Types")

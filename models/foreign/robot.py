@@ -181,7 +181,7 @@ class Sheet:
         self.forces[f"{coordinate}.drive"] = {"coordinate": coordinate, "value": quoted(name)}
 
     def description(self) -> dict[str, Any]:
-        """Return the whole description."""
+        """Return the description of the robot as plain tables of the format."""
         whole: dict[str, Any] = {
             "format": "kinetree/1",
             "name": self.name[:200],

@@ -167,7 +167,9 @@ class Builder:
         return [*coordinates, *new, *self.group("x", self.sizes["x"])]
 
     def answer(self, kind: str, rows: int) -> list:
-        """Return the least change that removes constraint residuals at the last placed state."""
+        """Return the minimum-norm change that removes constraint residuals at the state evaluated
+        last.
+        """
         recording = self.recording
         if not self.familiar:
             recording.run("loops.minimum_norm_change", "place_loops", recording.t)
@@ -182,7 +184,7 @@ class Builder:
 
     @property
     def familiar(self) -> bool:
-        """Return whether the factor of the accelerations is valid for projections."""
+        """Return whether the factor computed for the accelerations can be used for projections too."""
         model = self.recording.model
         return model.header.own_tangents == 0 and all(level == POSITIONS for level in model.l_level)
 

@@ -26,7 +26,7 @@ MOMENT = 1.0  # s: instants are moved by DIFFERENCE_STEP of it, which late times
 
 
 class OtherWayError(ValueError):
-    """A neighbouring state leads to a different event sequence."""
+    """Error: a neighbouring state leads to a different sequence of events."""
 
 
 @dataclass

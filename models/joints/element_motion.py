@@ -17,7 +17,9 @@ SPEED_UNITS = {"m": "m/s", "rad": "rad/s", "1": "1/s"}
 
 @dataclass(frozen=True)
 class Tangent:
-    """The directions of speeds that are not the derivatives of coordinates: functions of the coordinates q of the element, angles in child axes."""
+    """Speed directions of an element whose speeds are not the derivatives of its coordinates q:
+    functions of q, with rotations in child axes.
+    """
 
     names: tuple[str, ...]  # of the local coordinates whose rates are the speeds, as JOINT.name
     units: tuple[str, ...]  # of the speeds

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -88,14 +87,3 @@ def written_column(values: np.ndarray, digits: int = 5) -> list[str]:
     largest = float(np.nanmax(np.abs(values), initial=0.0))
     places = digits + 1 - math.floor(math.log10(largest)) if 0.0 < largest < math.inf else 0
     return [written(round(float(value), places) + 0.0, digits) for value in values]
-
-
-def listed(names: Sequence[str], most: int = 4) -> str:
-    """Return a few names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun in singular or plural, such as `2 bodies`."""
-    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -341,7 +341,8 @@ class Result:
         return made
 
     def __repr__(self) -> str:
-        from kinetree.models.result.number_format import counted, listed, written
+        from kinetree.models.language.word_lists import counted, listed
+        from kinetree.models.result.number_format import written
 
         span = (
             f"{written(float(self.time[0]))} to {written(float(self.time[-1]))} s"

@@ -69,7 +69,7 @@ def fixed_step_advice(w: Named) -> str:
 
 
 def switching_laws(description: Description) -> str:
-    """The laws that jump with the state, and what to write in their place; nothing where there is none."""
+    """Return advice about laws that jump with the state, or an empty text if there are none."""
     found = [
         f"{key_path(path)} = {shown(text)}"
         for path, text in expressions(description.written)
@@ -87,7 +87,7 @@ def switching_laws(description: Description) -> str:
 
 
 def switches_with_state(law: Node) -> bool:
-    """Whether a law switches by more than time and parameters."""
+    """Return whether the conditions of a law depend on more than time and parameters."""
     return any(
         isinstance(part, Operation) and part.op in SWITCHES and names(part) - {"t"}
         for part in postorder((law,))

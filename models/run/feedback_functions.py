@@ -38,7 +38,7 @@ class Measured(Mapping[str, float]):
 
 
 class Feedback:
-    """The inputs of a run that follow from what is measured."""
+    """Inputs of a run that are functions of measured columns, sampled at every row."""
 
     def __init__(self, whole: Law | None, single: dict[str, Law], unit: Unit):
         self.whole, self.single = whole, single

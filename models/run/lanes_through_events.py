@@ -205,7 +205,9 @@ class LaneGroup:
         return left
 
     def stretch(self, at: int, end: int) -> tuple[int, np.ndarray, bool]:
-        """Return intervals in lanes: how many, the flags, and whether they are numbers."""
+        """Advance all lanes by intervals up to row `end`; return the number of intervals done, an
+        event flag per lane, and whether all values are finite.
+        """
         room, s = self.room, self.structure
         live = [lane for lane, member in enumerate(self.places) if member is not None]
         for lane, member in enumerate(self.places):

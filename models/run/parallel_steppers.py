@@ -57,8 +57,8 @@ Each = Callable[[str, int, slice, np.ndarray, np.ndarray], None]
 
 @lru_cache(maxsize=1)
 def loop():
-    """Return the loop over motions in machine code, which lets other threads run; None where there
-    is none.
+    """Return the loop over motions in machine code, which releases the interpreter lock; None where
+    no machine code can be made.
     """
     made = machine_code(LOOP, "each")
     if made is None:

@@ -36,7 +36,7 @@ EVENT_LOG = 256  # events that the log of an instance remembers
 
 @dataclass
 class Unit:
-    """The blocks of a unit and the names that a host sees."""
+    """All structures of a mechanism packed into blocks, and the names that a host sees."""
 
     description: Description
     system: System

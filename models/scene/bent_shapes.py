@@ -81,7 +81,9 @@ def beams(description: Description, bodies: list[str]) -> list[dict[str, Any]]:
 
 
 class Fibre(NamedTuple):
-    """What makes a stress of the turns of a hinge: factors of the twist and of the turns about y and z [Pa/rad], whether the section is round."""
+    """Stress of a fibre by the angles of a hinge: factors of the twist and of the bending angles
+    about y and z [Pa/rad], and whether the section is round.
+    """
 
     twist: float
     about_y: float

@@ -158,7 +158,7 @@ def rail(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
 
 
 def track(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
-    """Return the curve of a guide on its body, in short straight pieces."""
+    """Return the points of the curve of a guide in body axes [m], joined by short straight pieces."""
     from scipy.interpolate import CubicSpline  # costs a quarter of a second, few scenes need it
 
     start = numbers.vector(force.between[0].point)

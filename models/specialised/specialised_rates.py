@@ -27,7 +27,8 @@ from kinetree.solvers.model_records import HEADER
 if TYPE_CHECKING:
     from kinetree.models.run.simulation_unit import Unit
 
-MAX_STRAIGHT_LINE_OPERATIONS = 100_000  # operations up to which straight-line code is made: above, it leaves the caches, where the generic engine is faster
+# above this number of operations straight-line code leaves the caches, and the generic engine is faster
+MAX_STRAIGHT_LINE_OPERATIONS = 100_000
 FOLDED = 3  # how many operations of the formulas become one: beyond MAX_STRAIGHT_LINE_OPERATIONS of these nothing is traced to see
 
 

@@ -253,7 +253,7 @@ class Specialised:
         return np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else np.zeros(0)
 
     def _in_lanes(self, rows: np.ndarray, out: np.ndarray, threads: int | None) -> bool:
-        """Evaluate all columns; False when one of them is not valid."""
+        """Evaluate all states in vector lanes; return False if a result is not finite."""
         assert self.trace is not None
         if self._lanes is None:
             self._lanes = compiled(lanes_text(self.trace, LANES))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Analyses:
-    """The part of System that names them."""
+    """Part of System with the methods of all analyses."""
 
     @property
     def _whole(self) -> System:

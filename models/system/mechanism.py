@@ -88,7 +88,7 @@ class Mechanism:
         return system_html(self.compile())
 
     def __repr__(self) -> str:
-        from kinetree.models.result.number_format import counted, listed
+        from kinetree.models.language.word_lists import counted, listed
 
         d = self.description
         parts = [counted(len(d.bodies), "body", "bodies"), counted(len(d.joints), "joint")]

@@ -85,7 +85,7 @@ class System(Analyses, Choice, Closure, Traced):
         return self._preparations
 
     def __repr__(self) -> str:
-        from kinetree.models.result.number_format import counted, listed
+        from kinetree.models.language.word_lists import counted, listed
 
         parts = [
             counted(self.freedoms, "degree of freedom", "degrees of freedom"),

@@ -36,7 +36,7 @@ ROOT = "kinetree.solvers."
 
 
 def unchanged(function: Any = None, *_: Any, **__: Any) -> Any:
-    """A decorator that does nothing."""
+    """Return the function itself: the kernel decorator while tracing."""
     return function if callable(function) else lambda inner: inner
 
 

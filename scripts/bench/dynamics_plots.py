@@ -90,7 +90,7 @@ def draw_regions(points: list[dict], path: Path) -> None:
 
 
 def place(area, found: dict[tuple[int, int], str]) -> None:
-    """A coloured square per tree, evenly spaced."""
+    """Draw one coloured square per tree, evenly spaced."""
     ticks = sorted({branches for branches, _ in found} | {length for _, length in found})
     for (branches, length), name in found.items():
         area.scatter(

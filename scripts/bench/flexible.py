@@ -39,7 +39,7 @@ def timed(measure: Callable[[], object]) -> tuple[object, float]:
 
 
 def rows(quick: bool) -> Iterator[Row]:
-    """All references; the quick selection leaves out those of more than a second."""
+    """Return the rows of all references; `quick` leaves out those that take more than a second."""
     yield from frequency_rows()
     yield from large_deflections()
     yield from turning_rows()

@@ -83,7 +83,7 @@ def forms_row(name: str, system: System) -> dict[str, Any]:
 
 
 def show_forms(rows: list[dict[str, Any]]) -> None:
-    """The table of the documents."""
+    """Print the table of forms as it stands in the documents."""
     columns = [f"{form} {axes}" for form, axes in (*LAGRANGE, *HAMILTON)]
     typer.echo(
         f"operations after folding (formula (4.1)-(4.7) in brackets; ITR with {NEWTON_STEPS} iterations from a given matrix)"

@@ -6,6 +6,7 @@ from typing import Any
 import typer
 from typer.exceptions import Exit
 
+from kinetree.models.language.word_lists import counted
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Settings, Source, numbers
 from kinetree.scripts.terminal.json_output import Json, show_json
@@ -32,7 +33,6 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
         raise Exit(2) from None
     if json:
         return show_json({"file": file, "good": True} | told)
-    from kinetree.models.result.number_format import counted
 
     for warning in told["warnings"]:
         typer.echo(f"warning: {warning}", err=True)

@@ -165,7 +165,7 @@ def matrices_of(source: str, mass: str | None, nodes: str | None) -> tuple[Any, 
 
 
 def read_matrix(path: str) -> Any:
-    """A sparse matrix of a file of scipy (.npz) or of the Matrix Market (.mtx)."""
+    """Return the sparse matrix in a file of scipy (.npz) or of the Matrix Market (.mtx)."""
     import scipy.io
     import scipy.sparse
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import Exit
 
+from kinetree.models.language.word_lists import counted
 from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import one_of, writable
@@ -161,7 +162,6 @@ def show(told: dict[str, Any], json: bool) -> None:
     if json:
         show_json(told)
         return
-    from kinetree.models.result.number_format import counted
 
     counts = f"{counted(told['bodies'], 'body', 'bodies')}, {counted(told['joints'], 'joint')}"
     if "bad" in told:

@@ -59,7 +59,7 @@ def setup(
 
 
 class Passing:
-    """How far a build is: parts that are ready, and a guess between them."""
+    """Progress of a build: parts that are ready, and an estimate between them."""
 
     def __init__(self, told):
         self.told, self.done, self.begun = told, 0, time.monotonic()

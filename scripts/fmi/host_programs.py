@@ -269,7 +269,9 @@ def result_in(said: str) -> list[float]:
 
 
 def by_mapping(task: Task, platform: Platform) -> list[float]:
-    """Return what fmpy reads where the archive's library of macOS is mapped into a Linux process of its own."""
+    """Return the results of fmpy with the archive's macOS library mapped into a separate Linux
+    process.
+    """
     line = [
         sys.executable,
         "-m",

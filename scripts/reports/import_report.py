@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kinetree.models.result.number_format import counted
+from kinetree.models.language.word_lists import counted
 from kinetree.scripts.reports.html import heading, paragraph, table, write_report
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ LATEX = {
 
 
 def asked(spec: str) -> ReportTable:
-    """Return a table from a text ROWS[:COLUMNS[:STAGES[:REFERENCE]]], lists with commas:
-    end:slew,luff:swing*:stage.
+    """Parse the text of a stage table, ROWS[:COLUMNS[:STAGES[:REFERENCE]]] with commas in lists, as
+    in end:slew,luff:swing*:stage.
     """
     kind, columns, stages, reference, *more = [
         *(part.strip() for part in spec.split(":")),

@@ -18,7 +18,9 @@ def unpack(path: Path, folder: Path) -> Path:
 
 
 def is_inside(folder: Path, source: str) -> bool:
-    """Whether a source, as an archive names it, is a file below the folder: no address, no absolute path, no link out of it."""
+    """Return whether a source named by an archive is a file below the folder: no address, no
+    absolute path, no link that leads out.
+    """
     if not stays(source) or "://" in source or source.startswith(("#", "file:")):
         return False
     return (folder / source).resolve().is_relative_to(folder.resolve())

@@ -385,7 +385,9 @@ class Reader:
 
 
 def own_facts(experiment: Element | None) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return scheme and step, and additions to wires, as Kinetree has written them."""
+    """Return coupling scheme, step and additions to wires from the annotations that Kinetree
+    writes.
+    """
     for note in [] if experiment is None else experiment.iter(f"{{{SSC}}}Annotation"):
         ours = note.find(f"{{{OWN}}}CoSimulation") if note.get("type") == OURS else None
         if ours is not None:

@@ -95,7 +95,7 @@ def less(total, row, b, first, last):
 
 @kernel
 def solve(a, pivots, n, b):
-    """Overwrite b with the solution; a and pivots from `factor`."""
+    """Solve a x = b for n unknowns: overwrite b with x; `a` and `pivots` come from `factor`."""
     for i in range(n):
         p = int(pivots[i])
         if p > i:

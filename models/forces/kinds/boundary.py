@@ -69,7 +69,7 @@ class BoundaryForce(ForceTable):
 
     @property
     def helix(self) -> None:
-        """A boundary is no helix."""
+        """Return None: a boundary is not a helix."""
 
 
 def enclosed_area(curve: Points) -> float:

@@ -61,7 +61,7 @@ FLAT = 1e-300  # m2: keeps the direction of a span without length finite
 
 
 class Sheave(Point):
-    """Where a rope is led around; `point` is the middle of the sheave."""
+    """Sheave around which a rope runs; `point` is the centre of the sheave."""
 
     radius: Number = Field(0.0, description="Radius to the middle of the rope; 0 is a point [m]")
     axis: Axis | None = Field(

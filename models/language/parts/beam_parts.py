@@ -56,7 +56,7 @@ class Section(Part):
 
     @property
     def form(self) -> str:
-        """The key that gives the shape, or "numbers"."""
+        """Return the key that gives the shape of the section, or "numbers"."""
         return next((key for key in FORMS if getattr(self, key) is not None), "numbers")
 
 

@@ -106,7 +106,7 @@ class Chain(Part):
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """Return the names of the coordinates."""
+        """Return the names of the coordinates of a chain, in order."""
         return self.names or tuple(f"x{k}" for k in range(1, self.size + 1))
 
     @model_validator(mode="after")
