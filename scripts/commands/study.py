@@ -63,6 +63,13 @@ def study(
         bool,
         typer.Option("--resume", help="Continue an interrupted study from its --output file."),
     ] = False,
+    specialised: Annotated[
+        bool | None,
+        typer.Option(
+            "--specialised/--generic",
+            help="Run by machine code specialised for the mechanism, or never; left out: where a run is long enough.",
+        ),
+    ] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     settings: Settings = None,
     json: Json = False,
@@ -90,6 +97,7 @@ def study(
         "--worst": worst,
         "--resume": resume,
         "--json": json,
+        "--specialised": specialised is not None,
     }
     standing = standing_on(file)
     if standing is not None:
@@ -131,6 +139,7 @@ def study(
                 "--cluster": cluster,
                 "--workers": workers > 1,
                 "--json": json,
+                "--specialised": specialised is not None,
             },
         )
         return tell_worst(wanted, worst, quiet)
@@ -146,7 +155,7 @@ def study(
             for _, row in rows_of(
                 wanted.source(),
                 left,
-                wanted.run,
+                wanted.run if specialised is None else wanted.run | {"specialised": specialised},
                 wanted.texts(),
                 workers,
                 lambda done: told(before + done),

@@ -14,6 +14,7 @@ import numpy as np
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.language.errors import ModelError
 from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
+from kinetree.models.specialised.automatic import Choice
 from kinetree.scripts.measures.run_measures import AtRest, columns_of, measured
 from kinetree.scripts.measures.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.studies.described import alone
@@ -120,9 +121,12 @@ def failure_of(
 def row_of(
     system: Any, case: Mapping[str, float], options: Mapping[str, Any], texts: Sequence[str]
 ) -> list[float]:
-    """Return the row of a compiled system."""
+    """Return the row of a compiled system; `specialised` among the options: straight-line code
+    always or never, left out: where a run alone is long enough, so that rows do not depend on who
+    computes them.
+    """
     moving = any("(" in text and not text.startswith("rest(") for text in texts)
-    result = raise_if_interrupted(system.simulate(**options)) if moving else None
+    result = raise_if_interrupted(moved(system, **options)) if moving else None
     columns: Mapping[str, Any] = result if result is not None else {}
     time: Any = result.time if result is not None else None
     rest: list[AtRest] = []
@@ -137,6 +141,13 @@ def row_of(
         numbers = result["stage"] if "stage" in result else np.zeros(result.time.size)
         inside = RunParts.of(system).inside(numbers)
     return [*case.values(), *(measured(text, time, columns, at_rest, inside) for text in texts)]
+
+
+def moved(system: Any, specialised: bool | None = None, **options: Any) -> Any:
+    """Return the result of a run by the engine, by straight-line code, or by what pays."""
+    if specialised is None:
+        return system.simulate(choice=Choice().consider, **options)
+    return (system.specialise() if specialised else system).simulate(**options)
 
 
 def rows_of(
@@ -169,7 +180,8 @@ def together(options: Mapping[str, Any], texts: Sequence[str], token: int) -> in
     runs alone and a method of fixed steps.
     """
     runs = all("(" in text and not text.startswith("rest(") for text in texts)
-    return IN_LANES if token and runs and options.get("integrator") == "rk4" else TOGETHER
+    lanes = options.get("integrator") == "rk4" and not options.get("specialised")
+    return IN_LANES if token and runs and lanes else TOGETHER
 
 
 def parts_of_cases(count: int, workers: int, most: int = TOGETHER) -> list[range]:
@@ -196,8 +208,9 @@ def rows_in_lanes(
 ) -> list[list[float]]:
     """Return rows from one ensemble in lanes; None for runs that ended early."""
     given = {name: [case[name] for case in cases] for name in cases[0]}
+    set_up = {key: value for key, value in options.items() if key != "specialised"}
     try:
-        runs = system.simulate_many(given, outputs=columns_of(texts), threads=1, **options)
+        runs = system.simulate_many(given, outputs=columns_of(texts), threads=1, **set_up)
     except (
         EvaluationError,
         ModelError,

@@ -104,7 +104,8 @@ class Rests:
         self.ran: list[dict[str, Any]] = []
 
     def simulate(self, **options: Any) -> Any:
-        self.ran.append(options)
+        choice = options.pop("choice", None)  # of code, where none was asked for
+        self.ran.append(options | ({"code": "the engine"} if choice is None else {}))
         return type("Run", (dict,), {"time": np.array([0.0, 1.0])})({"x": np.array([3.0, -5.0])})
 
 
@@ -129,6 +130,20 @@ def test_case_runs_once_for_all_measures(
         rested.clear()
         assert rows.row_of(system, {"k": 4.0}, options, texts) == [4.0, *found]
         assert system.ran == [options] * runs and rested == [{"f": 2.0}] * rests
+
+
+def test_code_of_the_runs_of_a_study_is_asked_for_or_chosen():
+    """Straight-line code always, the engine always, or a choice for every run, which is the same whoever computes it."""
+    fast = Rests()
+    for asked, ran in ((True, (0, 1)), (False, (1, 0)), (None, (1, 0))):
+        system = Rests()
+        system.specialise = lambda: fast  # type: ignore[attr-defined]
+        fast.ran.clear()
+        options = {"stop_time": 1.0} | ({} if asked is None else {"specialised": asked})
+        rows.row_of(system, {}, options, ["max(x)"])
+        assert (len(system.ran), len(fast.ran)) == ran
+        said = {"stop_time": 1.0} | ({} if asked is None else {"code": "the engine"})
+        assert (system.ran or fast.ran) == [said]
 
 
 def test_why_a_case_has_no_numbers_is_asked_of_the_case_alone(monkeypatch: pytest.MonkeyPatch):
