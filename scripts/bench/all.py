@@ -16,6 +16,7 @@ from typing import Any
 import typer
 
 from kinetree.scripts.bench.robots import machine
+from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.solvers.cache import cache_root
 
 BUDGET = 600.0  # seconds for everything
@@ -116,9 +117,27 @@ def kept_path() -> Path:
     return cache_root() / "bench" / f"{re.sub(r'[^A-Za-z0-9]+', '-', machine())}.json"
 
 
-def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """Run all benchmarks, compare with the last results, and store the new ones."""
+def results_of(path: Path) -> dict[str, Any]:
+    """Return the results of an earlier run of all benchmarks."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"--against {path}: cannot be read: {error}") from None
+    if not isinstance(found, dict):
+        raise BadInput(f"--against {path}: expected what `bench all --json` wrote")
+    return found
+
+
+def run(
+    quick: bool, json_path: Path | None, plots: Path | None, against: Path | None = None
+) -> None:
+    """Run all benchmarks, compare with an earlier --json or with the last results here, and store
+    the new ones.
+    """
     began, found = time.monotonic(), {}
+    path = kept_path()
+    kept = results_of(path) if path.is_file() else {}
+    earlier = kept if against is None else results_of(against)
     with tempfile.TemporaryDirectory() as folder:
         for name in others():
             left = BUDGET - (time.monotonic() - began)
@@ -130,13 +149,12 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
             typer.echo(
                 f"{name:14s} {time.monotonic() - began:5.0f} s   {found[name].get('failed', 'done')}"
             )
-    path = kept_path()
-    kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    if kept:
-        before, after = times(kept), times(found)
+    if earlier:
+        before, after = times(earlier), times(found)
         lines = compared(before, after)
+        what = against or "the last run here"
         typer.echo(
-            f"\n{len(before.keys() & after.keys())} times beside the last run here, now / then; {len(lines)} changed by more than a tenth"
+            f"\n{len(before.keys() & after.keys())} times beside {what}, now / then; {len(lines)} changed by more than a tenth"
         )
         typer.echo("\n".join(lines))
     path.parent.mkdir(parents=True, exist_ok=True)

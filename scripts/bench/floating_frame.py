@@ -185,7 +185,16 @@ def time_at(points: list[Point], error: float) -> float:
     )
 
 
-def told(errors: tuple[float, ...] = (1e-3, 1e-4, 1e-5)) -> Iterator[str]:
+def common_errors(here: list[Point], there: list[Point], count: int = 3) -> list[float]:
+    """Return errors that runs of both reach, from the largest to the smallest; none where their
+    ranges do not meet.
+    """
+    ranges = [[p.error for p in points[1:] if p.error > 0.0] for points in (here, there)]
+    low, high = max(map(min, ranges)), min(map(max, ranges))
+    return [float(each) for each in np.geomspace(high, low, count)] if low <= high else []
+
+
+def told() -> Iterator[str]:
     """Return lines of a table: every run, then times at equal errors."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -199,6 +208,9 @@ def told(errors: tuple[float, ...] = (1e-3, 1e-4, 1e-5)) -> Iterator[str]:
                 f"  {who:9} {what:9} {p.setting:8.3g}: error of the tip {p.error:8.2e} m,"
                 f" {1e3 * p.seconds:9.3f} ms, {1e6 * p.of_step:7.2f} us a step"
             )
+    errors = common_errors(here, there)
     for error in errors:
         ratio = time_at(there, error) / time_at(here, error)
-        yield f"  error {error:g} m: Exudyn takes {ratio:.0f} times the time"
+        yield f"  error {error:.1e} m: Exudyn takes {ratio:.0f} times the time"
+    if not errors:
+        yield "  no run of one is as near as a run of the other: nothing is compared at equal error"

@@ -82,14 +82,19 @@ class Rates:
         return best / 200
 
 
-def instants(case: Case) -> np.ndarray:
-    return np.linspace(0.0, case.stop, INSTANTS + 1)[1:]
+def instants(case: Case, rows: int = INSTANTS) -> np.ndarray:
+    return np.linspace(0.0, case.stop, rows + 1)[1:]
 
 
 def own_once(
-    system: System, case: Case, integrator: str, tolerance: float, straight: bool = False
+    system: System,
+    case: Case,
+    integrator: str,
+    tolerance: float,
+    straight: bool = False,
+    rows: int = INSTANTS,
 ) -> tuple[np.ndarray, int, float]:
-    """Return states at the instants, evaluations, seconds."""
+    """Return states at the instants, as many as rows, evaluations, seconds."""
     unit, c = make_unit(system, integrator), system.compiled
     if straight:
         attach(unit, *straight_line(system))
@@ -97,18 +102,15 @@ def own_once(
     write_integrator_options(
         run,
         Options.of(
-            system, case.stop, 0.0, case.stop / INSTANTS, integrator, "auto", tolerance, None, None
+            system, case.stop, 0.0, case.stop / rows, integrator, "auto", tolerance, None, None
         ),
         False,
     )
     names = {column.name: k for k, column in enumerate(unit.columns)}
     places = [names[name] for name in (*c.coordinates, *c.speeds, *c.states)]
     # what a row costs is no matter of integration: views and calls are made before
-    times, rows, columns = (
-        instants(case).tolist(),
-        np.empty((INSTANTS, run.columns.size)),
-        run.columns,
-    )
+    times, columns = instants(case, rows).tolist(), run.columns
+    found = np.empty((rows, columns.size))
     start, advance = (
         bind(name, unit.ints, unit.floats, run.work) for name in ("unit_start", "unit_advance")
     )
@@ -116,12 +118,23 @@ def own_once(
     status = start(0, 0.0)
     for k, t in enumerate(times):
         status = status or advance(0, t)
-        rows[k] = columns
+        found[k] = columns
     seconds = time.thread_time() - clock
     if status:
         raise RuntimeError(f"{case.name} by {integrator}: status {status}")
     at = int(unit.header.at_memory)
-    return rows[:, places], int(run.work[at + controller.EVALUATIONS]), seconds
+    return found[:, places], int(run.work[at + controller.EVALUATIONS]), seconds
+
+
+def row_seconds(system: System, case: Case) -> float:
+    """Return what a row costs ours: the state between steps is projected, and the engine evaluates
+    everything that can be read there; peers interpolate.
+    """
+    few, many = (
+        min(own_once(system, case, "auto", 1e-4, rows=rows)[2] for _ in range(REPEATS))
+        for rows in (INSTANTS, 10 * INSTANTS)
+    )
+    return max(0.0, many - few) / (9 * INSTANTS)
 
 
 @cache
@@ -283,6 +296,7 @@ def measure(case: Case, quick: bool) -> dict[str, Any]:
         "case": case.name,
         "class": case.kind,
         "us": 1e6 * Rates(system).seconds(),
+        "row us": 1e6 * row_seconds(system, case),
         "ours": curves,
         "peers": theirs,
     }
@@ -309,7 +323,10 @@ def cheapest(
 def lines(found: dict[str, Any], aim: float) -> Iterator[str]:
     """Cost of every accuracy by everybody, as a table; then the best peer over our best."""
     methods = found["ours"] | found["peers"]
-    yield f"\n{found['class']}: {found['case']}, {found['us']:.2f} µs per evaluation by the engine"
+    yield (
+        f"\n{found['class']}: {found['case']}, {found['us']:.2f} µs per evaluation by the engine, "
+        f"{found['row us']:.2f} per row of ours"
+    )
     yield (
         "| | "
         + " | ".join(f"error {error:g}" for error in ERRORS)
@@ -337,13 +354,15 @@ def lines(found: dict[str, Any], aim: float) -> Iterator[str]:
             "error": error,
             "aim": aim,
             "ratio": best[0] / clock[0],
+            "without rows": best[0] / max(clock[0] - 1e-6 * INSTANTS * found["row us"], 1e-9),
             "ours": clock[1],
             "peer": best[1],
             "evaluations": least[0] / work[0],
         }
         found.setdefault("ratios", []).append(row)
         yield (
-            f"error {error:g}: {best[1]} over {clock[1]}: time {row['ratio']:.2f} (aim {aim:g}, never below {FLOOR:g}); "
+            f"error {error:g}: {best[1]} over {clock[1]}: time {row['ratio']:.2f} (aim {aim:g}, never below {FLOOR:g}), "
+            f"without what is evaluated in the rows {row['without rows']:.2f}; "
             f"evaluations, {least[1]} over {work[1]}: {row['evaluations']:.2f}"
         )
 

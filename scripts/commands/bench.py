@@ -50,7 +50,8 @@ def bench(
     against: Annotated[
         Path | None,
         typer.Option(
-            "--against", help="Fail where this earlier --json was better (instructions only)."
+            "--against",
+            help="An earlier --json: instructions fails where it was better, all tells what changed.",
         ),
     ] = None,
 ) -> None:

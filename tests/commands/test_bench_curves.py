@@ -25,6 +25,7 @@ from kinetree.scripts.bench import (
 from kinetree.scripts.bench import chain_peers as peers
 from kinetree.scripts.bench.integrate_cases import Case
 from kinetree.scripts.bench.integrate_exudyn import exudyn_points
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def test_integrator_benchmark_agrees_with_peers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -127,7 +128,9 @@ def test_failing_method_is_reported_and_skipped(capsys: pytest.CaptureFixture):
     assert (
         "not reached by ours"
         in list(
-            integrate.lines({"class": "a", "case": "b", "us": 1.0, "ours": {}, "peers": {}}, 1.0)
+            integrate.lines(
+                {"class": "a", "case": "b", "us": 1.0, "row us": 0.0, "ours": {}, "peers": {}}, 1.0
+            )
         )[-1]
     )
 
@@ -290,6 +293,10 @@ def test_bench_all_compares_with_previous_run(
         and "1.50  slow / results / a / us: 2 -> 3" in said
     )
     assert set(json.loads((tmp_path / "bench" / "here.json").read_text())) == {"quick", "slow"}
+    everything.run(True, None, None, against=tmp_path / "first.json")
+    assert "1.50  slow / results / a / us: 2 -> 3" in capsys.readouterr().out
+    with pytest.raises(BadInput, match="nowhere"):
+        everything.run(True, None, None, against=tmp_path / "nowhere.json")
     monkeypatch.setattr(
         everything.subprocess,
         "run",

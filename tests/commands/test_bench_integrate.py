@@ -31,11 +31,13 @@ def test_ratios_name_the_best_of_both():
         "class": "tree",
         "case": "c",
         "us": 1.0,
+        "row us": 50.0,
         "ours": {"adams": ours},
         "peers": {"CVODE": theirs, "DOP853": [theirs[0]._replace(seconds=1.0)]},
     }
     text = list(integrate.lines(found, 2.0))
     assert "CVODE over adams: time 2.00 (aim 2, never below 0.7)" in text[-1]
+    assert found["ratios"][0]["without rows"] == pytest.approx(4.0)  # half a millisecond of rows
     assert found["ratios"][0]["evaluations"] == 3.0
 
 

@@ -1,0 +1,139 @@
+"""Times of builds beside their aims: the engine with nothing in the cache, again after one kernel has changed, structures of the carrier, `check`.
+
+The engine is built for a copy of the sources in a folder of its own with a cache of its own, so that nothing of this machine's is touched. Seconds
+are those of processors, of all processes that take part; on the clock as many processors as there are share them. Nobody else builds this engine:
+beside it stands what numba itself takes to be imported and to compile one kernel of three lines, a floor for the smallest change.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from kinetree.scripts.bench.robots import machine
+from kinetree.scripts.bench.start import COMMANDS, MODULES, least, processor_seconds, stages
+
+HERE = Path(__file__).parents[2]
+FOLDERS = {"solvers": "solvers", "models": "models", "fmu": "fmu_src", "scripts": "scripts"}
+CHANGED = (  # a kernel, its line, and one that tells the same otherwise
+    "solvers/sensors/points.py",
+    "return point_position(ws, s.a, s.point_a)",
+    "return add3(point_position(ws, s.a, s.point_a), (0.0, 0.0, 0.0))",
+)
+RUN = ["-m", "kinetree.scripts.cli", "run", "lib:regulator", "--quiet"]
+AIMS = {  # seconds
+    "engine, nothing in the cache": 80.0,  # 40 on the clock of two processors
+    "engine, one kernel changed": 40.0,  # 20
+    "carrier, first structure": 0.3,
+    "carrier, all other structures": 0.5,
+    "check lib:regulator": 0.2,
+}
+SMALLEST = """
+import numba
+@numba.njit
+def twice(x):
+    y = x + x
+    return y
+twice(1.0)
+"""
+
+
+def copied(folder: Path) -> Path:
+    """Copy the sources as the package that they make; return the folder that holds the package."""
+    package = folder / "kinetree"
+    shutil.copytree(HERE / "scripts" / "kinetree", package)
+    leave = shutil.ignore_patterns("__pycache__", "built", "*.so")
+    for name, source in FOLDERS.items():
+        shutil.copytree(HERE / source, package / name, ignore=leave)
+    return folder
+
+
+def seconds_of(command: list[str], folder: Path) -> tuple[float, float]:
+    """Return seconds of processors and of the clock that a command takes with the sources and the
+    cache of a folder.
+    """
+    surroundings = os.environ | {
+        "PYTHONPATH": str(folder),
+        "KINETREE_CACHE": str(folder / "cache"),
+    }
+    clock = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        cwd=folder,
+        env=surroundings,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise ArithmeticError(f"{' '.join(command)}: ended with {process.returncode}")
+    return usage.ru_utime + usage.ru_stime, time.perf_counter() - clock
+
+
+def engine() -> list[dict[str, Any]]:
+    """Return what builds of the engine take beyond the command that asks for them: the first one,
+    and one after a kernel has changed.
+    """
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = copied(Path(name))
+        first = seconds_of(RUN, folder)
+        warm = min(seconds_of(RUN, folder) for _ in range(3))
+        path, before, after = CHANGED
+        kernel = folder / "kinetree" / path
+        text = kernel.read_text(encoding="utf-8")
+        if text.count(before) == 0:
+            raise ArithmeticError(f"{path} has no line '{before}' that could be changed")
+        kernel.write_text(text.replace(before, after, 1), encoding="utf-8")
+        changed = seconds_of(RUN, folder)
+        for what, times in (("nothing in the cache", first), ("one kernel changed", changed)):
+            cpu, clock = (max(0.0, a - b) for a, b in zip(times, warm, strict=True))
+            rows.append({"what": f"engine, {what}", "seconds": cpu, "clock": clock})
+        small = seconds_of(["-c", SMALLEST], folder)
+        rows.append({"what": "numba, one kernel of three lines", "seconds": small[0]})
+    return rows
+
+
+def structures(modules: int) -> list[dict[str, Any]]:
+    """Return processor seconds of compiling the carrier's first structure and all others."""
+    found = stages(modules)
+    others = f"carrier, all other structures ({found['structures'] - 1})"
+    return [
+        {"what": "carrier, first structure", "seconds": found["compile seconds"]},
+        {"what": others, "seconds": found["structures seconds"]},
+    ]
+
+
+def checked() -> dict[str, Any]:
+    """Return the processor seconds of `kinetree check` on a small mechanism."""
+    text = "check lib:regulator"
+    assert text in COMMANDS
+    command = [sys.executable, "-m", "kinetree.scripts.cli", *text.split()]
+    with tempfile.TemporaryDirectory() as folder:
+        processor_seconds(command, Path(folder))  # writes the bytecode
+        return {"what": text, "seconds": least(5, processor_seconds, command, Path(folder))}
+
+
+def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
+    """Print all rows with their aims; the quick selection leaves out builds of the engine."""
+    typer.echo(f"{machine()}; seconds of processors, as used at the present load")
+    rows = [*structures(12 if quick else MODULES), checked(), *([] if quick else engine())]
+    for row in rows:
+        aim = next((aim for what, aim in AIMS.items() if row["what"].startswith(what)), None)
+        row["aim"] = aim
+        met = "" if aim is None else f"   aim {aim:g}{'' if row['seconds'] <= aim else ', missed'}"
+        clock = f" ({row['clock']:.1f} on the clock)" if "clock" in row else ""
+        typer.echo(f"  {row['what']:44s} {row['seconds']:8.2f} s{clock}{met}")
+    if json_path:
+        content = {"machine": machine(), "results": rows}
+        json_path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    if plots:
+        typer.echo("builds draws nothing: --plots is not used")
