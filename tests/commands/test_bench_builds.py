@@ -56,7 +56,9 @@ def test_errors_that_both_programs_reach():
     """Between the larger of the smallest errors and the smaller of the largest ones; none where they do not meet."""
 
     def points(*errors: float) -> list[Any]:
-        return [floating_frame.Point(1.0, error, 1.0 / error, 1.0) for error in (0.0, *errors)]
+        return [
+            floating_frame.Point(1.0, error, 1.0 / (error or 1.0), 1.0) for error in (0.0, *errors)
+        ]
 
     here, there = points(1e-2, 1e-4, 1e-8), points(1e-3, 1e-5)
     found = floating_frame.common_errors(here, there)
