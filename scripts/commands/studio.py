@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from kinetree.scripts.commands import Command
+from kinetree.scripts.terminal.arguments import Settings, numbers
 from kinetree.scripts.terminal.error_messages import BadInput
 
 
@@ -16,6 +17,7 @@ def studio(
         ),
     ] = "lib:pendulum",
     port: Annotated[int, typer.Option("--port", help="Port; 0: a free one.", min=0, max=65535)] = 0,
+    settings: Settings = None,
     show: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in the browser.")
     ] = True,
@@ -38,6 +40,7 @@ def studio(
         new_token(),
         show,
         lambda address: print(f"studio: {address}", flush=True),
+        numbers(settings),
     )
 
 

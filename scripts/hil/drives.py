@@ -170,6 +170,7 @@ class DrivenPlant(Plant):
         from kinetree.fmu.archive.build import build_fmu
         from kinetree.models import load
 
+        assert table.mechanism is not None
         return build_fmu(
             load(table.mechanism), Path(self.folder.name) / f"{table.name}.fmu", "native", "2"
         )

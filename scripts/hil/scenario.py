@@ -220,11 +220,9 @@ def read_scenario(path: Path) -> Scenario:
     drives = [drive_table(each, path, k) for k, each in enumerate(content.get("drives", []))]
     if len({drive.name for drive in drives}) < len(drives):
         raise BadInput(f"{path}: drives: expected different names")
-    design = (
-        {"drives": drives}
-        | design_of(content, path, measures)
-        | wanted_measures(content, path, [*measures, *commands])
-    )
+    design: dict[str, Any] = {"drives": drives}
+    design |= design_of(content, path, measures)
+    design |= wanted_measures(content, path, [*measures, *commands])
     channel = channel_of(content.get("channel", {}), path)
     return Scenario(
         path,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from fastapi.responses import HTMLResponse
 from nicegui import app, background_tasks, ui
@@ -30,9 +30,16 @@ def listening(port: int) -> bool:
         return probe.connect_ex((HOST, port)) == 0
 
 
-def serve(source: str, port: int, token: str, show: bool, ready: Callable[[str], None]) -> None:
+def serve(
+    source: str,
+    port: int,
+    token: str,
+    show: bool,
+    ready: Callable[[str], None],
+    settings: Mapping[str, float] | None = None,
+) -> None:
     """Serve the page until the process ends; `ready` receives its address."""
-    session = Session(source)
+    session = Session(source, settings=dict(settings or {}))
     pages: dict[str, str] = {}
 
     @ui.page("/", title="Kinetree studio")

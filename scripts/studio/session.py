@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.reading.read_source import Text
 from kinetree.models.language.parts.value_parts import Parameter
 from kinetree.models.result.atomic_file import write_text
-from kinetree.scripts.studio.texts import LIBRARY, NEW, is_json, text_of, with_values
+from kinetree.scripts.studio.texts import LIBRARY, NEW, is_json, settled, with_values
 from kinetree.scripts.studio.values import as_csv, read_values
 
 if TYPE_CHECKING:
@@ -55,19 +55,22 @@ class Session:
     part: float = 0.0  # of the run under way
     running: bool = False
     stopping: bool = False
+    settings: dict[str, float] = field(default_factory=dict)  # that it is opened with
     _undone: list[dict[str, float]] = field(default_factory=list)
     _before: list[dict[str, float]] = field(default_factory=list)
     _count: int = 0
 
     def __post_init__(self) -> None:
-        self.open(self.source)
+        self.open(self.source, self.settings)
 
     # -- description ------------------------------------------------------------------------------------------------------------------------
-    def open(self, source: str) -> None:
-        """Read a file or a mechanism of the library."""
-        text = text_of(source)
+    def open(self, source: str, settings: Mapping[str, float] | None = None) -> None:
+        """Read a file or a mechanism of the library, with settings: parameters, and what decides
+        the structure of a library mechanism.
+        """
+        text, values = settled(source, settings or {})
         self.source, self.text = source, text
-        self.overrides, self.inputs, self.runs = {}, {}, []
+        self.overrides, self.inputs, self.runs = values, {}, []
         self._before, self._undone, self._count = [], [], 0
         self.check()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.models import load
+from kinetree.models.checks.loader import generated, is_generated
 from kinetree.models.description.reading.read_source import (
     FOREIGN,
     library_entry,
@@ -18,6 +19,16 @@ from kinetree.models.description.reading.read_source import (
 
 LIBRARY = "lib:"
 NEW = "new:"
+
+
+def settled(source: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the text of a description, and the settings that are parameters of it; those of a
+    library mechanism that decide what there is (modules, drives, order, ...) are in the text.
+    """
+    if not settings or not source.startswith(LIBRARY) or not is_generated(source):
+        return text_of(source), dict(settings)
+    raw, _, left, _ = generated(source, dict(settings))
+    return json.dumps(raw, indent=1), dict(left)
 
 
 def text_of(source: str) -> str:

@@ -184,3 +184,18 @@ def test_the_page_is_served(tmp_path):
     finally:
         process.terminate()
         process.wait(20)
+
+
+def test_session_begins_with_settings_of_the_library():
+    """Structure goes into the text, parameters become changed values; opening another one drops both."""
+    session = Session("lib:carrier", settings={"modules": 2, "drives": 1, "pace": 0.8})
+    assert not session.problems
+    assert session.mechanism is not None
+    assert {"module1", "module2"} <= set(session.mechanism.description.bodies)
+    assert "module3" not in session.mechanism.description.bodies
+    assert "slew_set" in session.mechanism.description.inputs
+    assert session.parameters()["pace"][1] == 0.8 and session.overrides == {"pace": 0.8}
+    session.open("lib:pendulum")
+    assert session.overrides == {} and not session.problems
+    assert Session("lib:pendulum", settings={"L": 2.0}).parameters()["L"][1] == 2.0
+    assert Session("lib:pendulum", settings={"none": 2.0}).problems
