@@ -15,9 +15,12 @@ import numpy as np
 
 from kinetree.models.analysis.frequency_response import Margins, StateSpace, margins
 from kinetree.models.analysis.sampled_loops import SampledLoop, held_plant
-from kinetree.models.controllers.expansion import commands_of, values_of
+from kinetree.models.controllers.expansion import actuators_of, commands_of, values_of
 from kinetree.models.controllers.laws import Law, law_of
-from kinetree.models.expressions.parse import evaluate_constant
+from kinetree.models.controllers.observers import sensors_of
+from kinetree.models.description.names import expressions
+from kinetree.models.description.schema import Description
+from kinetree.models.expressions.parse import evaluate_constant, names, parse
 from kinetree.models.language.parts.controller_parts import Controlled
 
 if TYPE_CHECKING:
@@ -51,10 +54,10 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
         return []
     present = resting(system)
     rest = present.equilibrium(inputs=inputs)
-    values = values_of(written)
+    values, unread = values_of(written), sensors_of_observers(written)
     found = []
     for name, controller in written.controllers.items():
-        if commands_of(name, controller) != [name]:
+        if commands_of(name, controller) != [name] or name in unread:
             continue
         broken = opened(system, name)
         numbers = {
@@ -112,6 +115,19 @@ class StageLoops:
     stage: str
     time: float  # s
     loops: list[ControlLoop]
+
+
+def sensors_of_observers(written: Description) -> set[str]:
+    """Return the controllers that observers alone read and no actuator takes: they close no loop, as margins know what observers estimate."""
+    read: set[str] = set()
+    for path, text in expressions(written):
+        if path[0] != "observers" and isinstance(text, str):
+            read |= {name.partition(".")[0] for name in names(parse(text))}
+    return {
+        name
+        for name in sensors_of(written.observers, written.controllers)
+        if not any(actuators_of(written.controllers[name])) and name not in read
+    }
 
 
 def stage_loops(system: System, inputs: Mapping[str, float] | None = None) -> list[StageLoops]:

@@ -49,6 +49,11 @@ def repeated(call: Callable[[], Any], count: int) -> np.ndarray:
     return found
 
 
+def error_squared(payloads: np.ndarray, deviations: np.ndarray) -> float:
+    """Return the mean normalised error squared of estimated payloads; of one record, whose errors hang together."""
+    return float((((payloads - cases.PAYLOAD) / deviations) ** 2).mean())
+
+
 def estimation(quick: bool) -> list[dict[str, Any]]:
     """Return the payload that the boom's angle tells: of the observer inside, of `kinetree observe`, of the filter in numpy."""
     stop, count = (0.5 if quick else 2.0), (500 if quick else 5000)
@@ -64,12 +69,14 @@ def estimation(quick: bool) -> list[dict[str, Any]]:
         {
             "filter": "in the mechanism", "payload": float(run["watch.load_mass"][-1]),
             "std": float(run["watch.load_mass.std"][-1]), "nis": float(run["watch.nis"][half:].mean()),
+            "nees": error_squared(run["watch.load_mass"][half:], run["watch.load_mass.std"][half:]),
             "microseconds": microseconds(watched) - microseconds(alone),
         }
     ]  # fmt: skip
-    payloads, deviations, once = cases.peer_filter(readings, forces)
+    payloads, deviations, squares, once = cases.peer_filter(readings, forces)
     rows.append(
-        {"filter": "numpy with casadi", "payload": float(payloads[-1]), "std": float(deviations[-1]), "nis": float("nan"),
+        {"filter": "numpy with casadi", "payload": float(payloads[-1]), "std": float(deviations[-1]), "nis": float(squares[half:].mean()),
+         "nees": error_squared(payloads[half:], deviations[half:]),
          "microseconds": microseconds(repeated(once, 200 if quick else 2000))}
     )  # fmt: skip
     raw = cases.boom(False)
@@ -85,7 +92,8 @@ def estimation(quick: bool) -> list[dict[str, Any]]:
     )
     rows.append(
         {"filter": "kinetree observe", "payload": float(found["load_mass"][-1]), "std": float(found.deviation("load_mass")[-1]),
-         "nis": found.innovation_band.mean, "microseconds": 1e6 * (perf_counter() - begin) / len(times)}
+         "nis": found.innovation_band.mean, "nees": error_squared(found["load_mass"][half:], found.deviation("load_mass")[half:]),
+         "microseconds": 1e6 * (perf_counter() - begin) / len(times)}
     )  # fmt: skip
     return rows
 
@@ -156,11 +164,13 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     typer.echo(
         f"\nPayload of {cases.PAYLOAD:g} kg from the boom's angle at 1 kHz, first guess {cases.GUESS:g} kg\n"
     )
-    typer.echo("| filter | payload [kg] | ± | NIS | µs a sample |\n|---|---|---|---|---|")
+    typer.echo(
+        "| filter | payload [kg] | ± | NIS | NEES | µs a sample |\n|---|---|---|---|---|---|"
+    )
     rows = estimation(quick)
     for row in rows:
         typer.echo(
-            f"| {row['filter']} | {row['payload']:.1f} | {row['std']:.1f} | {row['nis']:.2f} | {row['microseconds']:.1f} |"
+            f"| {row['filter']} | {row['payload']:.1f} | {row['std']:.1f} | {row['nis']:.2f} | {row['nees']:.2f} | {row['microseconds']:.1f} |"
         )
     found = prediction(quick)
     typer.echo(

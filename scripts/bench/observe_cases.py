@@ -120,8 +120,8 @@ def rk4(rate: Callable, x: Any, h: float) -> Any:
 
 def peer_filter(
     readings: np.ndarray, forces: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, Callable]:
-    """Return payloads and deviations of an extended Kalman filter in numpy with casadi's exact slopes, and one step of it."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Callable]:
+    """Return payloads, deviations and normalised innovations squared of a Kalman filter in numpy with casadi's slopes, and one step of it."""
     import casadi as ca
 
     raw = boom(False)
@@ -156,10 +156,11 @@ def peer_filter(
 
     found = []
     for reading, held in zip(readings, forces, strict=True):
+        squared = (reading - state[0]) ** 2 / (P[0, 0] + NOISE**2)
         state, P = once(state, P, reading, held)
-        found.append((state[2], P[2, 2] ** 0.5))
-    payloads, deviations = np.array(found).T
-    return payloads, deviations, lambda: once(state, P, readings[-1], forces[-1])
+        found.append((state[2], P[2, 2] ** 0.5, squared))
+    payloads, deviations, squares = np.array(found).T
+    return payloads, deviations, squares, lambda: once(state, P, readings[-1], forces[-1])
 
 
 def peer_program() -> Callable[[np.ndarray], tuple[np.ndarray, float]]:

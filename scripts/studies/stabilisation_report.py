@@ -148,6 +148,11 @@ def by_stage(wanted: Comparison, ways: list[str]) -> Section:
     """Return the margins of some ways as the stages of their runs begin, and the worst of them."""
     section, rows = Section("Margins by stage"), []
     for way in ways:
+        if system_of(wanted, way).description.written.observers:
+            section.say(
+                f"{way}: margins know what observers estimate, so that they are those without."
+            )
+            continue
         try:
             stages = stage_loops(system_of(wanted, way), wanted.options().get("inputs"))
         except EvaluationError as error:
