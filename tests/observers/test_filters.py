@@ -9,6 +9,7 @@ import pytest
 from kinetree.models import load
 from kinetree.models.observers.estimation import EstimationProblem
 from kinetree.models.observers.estimation_setup import Recorded, Sensor, Setup, Unknown
+from kinetree.models.observers.inside_mechanism import watched_mechanism
 from kinetree.models.observers.noise_fitting import fit_densities
 from kinetree.models.observers.online_observer import OnlineObserver
 
@@ -270,3 +271,29 @@ def test_what_the_mechanism_lacks_is_named(change, names):
             Recorded(np.array([0.0, 0.1]), {"x": np.zeros(2), "z": np.zeros(2)})
         )
     assert all(name in str(refusal.value) for name in names)
+
+
+def test_estimator_of_a_record_goes_inside_its_mechanism():
+    """What a native FMU holds: readings are inputs, estimates those of the record's filter; what the engine has no filter for is refused."""
+    description = oscillator().description.model_dump(exclude_unset=True)
+    result, record = measured(oscillator(), "x", 1e-3, 1.0, {"f": 2.0}, seed=4)
+    record.columns["f"] = np.full(record.time.size, 2.0)
+    setup = Setup(
+        (Sensor("x", 1e-3),), parameters=(Unknown("k", 25.0, 5.0, least=1.0),), process={"speeds": 0.01}
+    )  # fmt: skip
+    description["parameters"]["k"] = {"value": STIFFNESS, "tunable": True}
+    problem = EstimationProblem(load(description).compile(), setup)
+    wanted = problem.run(record)
+    stepper = load(watched_mechanism(description, problem, STEP)).compile().stepper(step=STEP)
+    stepper["f"] = 2.0
+    for value in record.columns["x"]:
+        stepper["measured.x"] = float(value)
+        stepper.advance()
+    for name, key in (("x", "x"), ("der(x)", "der_x"), ("k", "k")):
+        spread = wanted.deviation(name)[-1]
+        assert stepper[f"estimate.{key}"] == pytest.approx(wanted[name][-1], abs=0.1 * spread)
+        assert stepper[f"std.{key}"] == pytest.approx(spread, rel=0.01)
+    late = replace(setup, sensors=(Sensor("x", 1e-3, delay=0.1),))
+    for other, says in ((replace(setup, method="ukf"), "ukf"), (late, "delay")):
+        with pytest.raises(ValueError, match=says):
+            watched_mechanism(description, EstimationProblem(problem.system, other), STEP)
