@@ -9,7 +9,34 @@
 
 #include "engine.h"
 
+#ifdef _WIN32 /* a library of Windows leaves no function to the program that loads it: it is looked for where it is loaded */
+#include <stdarg.h>
+#include <windows.h>
+#include <psapi.h>
+#define SHOWN __declspec(dllexport)
+typedef void (*Teller)(const char *, ...);
+
+static void tell_alone(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    exit(1);
+}
+
+static Teller teller(void) {
+    static Teller found;
+    HMODULE modules[1024];
+    DWORD bytes = 0;
+    if (!found && K32EnumProcessModules(GetCurrentProcess(), modules, sizeof modules, &bytes))
+        for (DWORD k = 0; !found && k < bytes / sizeof *modules && k < 1024; k++) found = (Teller)(void (*)(void))GetProcAddress(modules[k], "ModelicaFormatError");
+    return found ? found : (found = tell_alone);
+}
+#define ModelicaFormatError (*teller())
+#else
+#define SHOWN __attribute__((visibility("default")))
 void ModelicaFormatError(const char *format, ...);
+#endif
 
 typedef struct {
     Instance *in;
@@ -18,10 +45,12 @@ typedef struct {
     int has_before, has_after;
     double *x, *z, t; /* where the instance was placed last, and room for indicators */
     double next;
+    double *first, first_next; /* states at the start, and the first instant that a step must not pass */
     char text[1024];
 } Block;
 
 static const double NEVER = 1e60, CLEARLY = 1e-10, FLOOR = 1e-6; /* of guards: see core.c */
+static const double EPSILON = 2.220446049250313e-16;
 
 static void sink(Instance *in, int level, const char *category, const char *text) {
     Block *b = (Block *)in->environment;
@@ -32,7 +61,7 @@ static void fail(const Block *b, const char *doing) { ModelicaFormatError("%s: %
 
 static size_t states_of(const Block *b) { return (size_t)b->in->model.header[P_STATES]; }
 
-void kinetree_block_free(void *object) {
+SHOWN void kinetree_block_free(void *object) {
     Block *b = (Block *)object;
     if (!b) return;
     if (b->in) instance_free(b->in);
@@ -40,11 +69,12 @@ void kinetree_block_free(void *object) {
     state_free(&b->after);
     free(b->x);
     free(b->z);
+    free(b->first);
     free(b);
 }
 
 /* `file`: model.kinetree, wherever it lies. */
-void *kinetree_block_new(const char *name, const char *file, const char *token, int exchange, double tolerance, double start, const int *vr, size_t n,
+SHOWN void *kinetree_block_new(const char *name, const char *file, const char *token, int exchange, double tolerance, double start, const int *vr, size_t n,
                          const double *values, size_t count) {
     Block *b = (Block *)calloc(1, sizeof *b);
     if (!b) {
@@ -61,6 +91,7 @@ void *kinetree_block_new(const char *name, const char *file, const char *token, 
         return NULL;
     }
     b->x = (double *)calloc(states_of(b) + 1, sizeof(double));
+    b->first = (double *)calloc(states_of(b) + 1, sizeof(double));
     b->z = (double *)calloc((size_t)b->in->model.header[P_GUARDS] + 1, sizeof(double));
     if (n != count || setup(b->in, tolerance > 0, tolerance, start)) fail(b, "setup");
     for (size_t k = 0; k < n; k++) {
@@ -91,6 +122,8 @@ static void started(Block *b) {
     if (exit_initialization(b->in)) fail(b, "initialization");
     if (b->in->exchange) carry_out(b, "first event");
     note_next(b, b->in->start_time);
+    b->first_next = b->next;
+    if (get_group(b->in, b->in->model.ints[U_AT_STATES], (int64_t)states_of(b), states_of(b), b->first)) fail(b, "start");
 }
 
 static void go_to(Block *b, int epoch, const char *doing) {
@@ -109,6 +142,8 @@ static void go_to(Block *b, int epoch, const char *doing) {
 static void set_inputs(Block *b, const int *vr, const double *values, size_t n, const char *doing) {
     for (size_t k = 0; k < n; k++) {
         uint32_t reference = (uint32_t)vr[k];
+        const Variable *v = reference < (uint64_t)b->in->model.header[P_VARIABLES] ? b->in->model.variables + reference : NULL;
+        if (v && v->access == ACCESS_TUNABLE && b->in->work[v->write] == values[k]) continue; /* a parameter prepares everything anew */
         if (set_reals(b->in, &reference, 1, values + k)) fail(b, doing);
     }
 }
@@ -126,30 +161,31 @@ static void place(Block *b, double t, const double *x, size_t nx, const int *uvr
 }
 
 /* States at the start, and the first instant that a step must not pass. */
-void kinetree_block_start(void *object, double *x, size_t nx, double *next) {
+SHOWN void kinetree_block_start(void *object, double *x, size_t nx, double *next) {
     Block *b = (Block *)object;
     started(b);
-    *next = b->next;
-    if (get_group(b->in, b->in->model.ints[U_AT_STATES], (int64_t)states_of(b), nx, x)) fail(b, "start");
+    if (nx != states_of(b)) ModelicaFormatError("%s: start: %d states are asked for, there are %d\n", b->in->name, (int)nx, (int)states_of(b));
+    *next = b->first_next;
+    memcpy(x, b->first, nx * sizeof *x);
 }
 
 /* -- Exchange: the tool integrates ------------------------------------------------------------------------------------------------------------ */
 #define POSITION double t, const double *x, size_t nx, const int *uvr, size_t nuvr, const double *u, size_t nu, int epoch
 
-void kinetree_block_rates(void *object, POSITION, double *dx) {
+SHOWN void kinetree_block_rates(void *object, POSITION, double *dx) {
     Block *b = (Block *)object;
     place(b, t, x, nx, uvr, u, nu, epoch, "rates");
     if (get_group(b->in, b->in->model.ints[U_AT_RATES], (int64_t)nx, nx, dx)) fail(b, "rates");
 }
 
-void kinetree_block_outputs(void *object, POSITION, const int *vr, size_t n, double *y) {
+SHOWN void kinetree_block_outputs(void *object, POSITION, const int *vr, size_t n, double *y) {
     Block *b = (Block *)object;
     place(b, t, x, nx, uvr, u, nu, epoch, "outputs");
     if (get_reals(b->in, (const uint32_t *)vr, n, y)) fail(b, "outputs");
 }
 
 /* Of an epoch: what changes in events alone. */
-void kinetree_block_counts(void *object, int epoch, const int *vr, size_t n, int *y) {
+SHOWN void kinetree_block_counts(void *object, int epoch, const int *vr, size_t n, int *y) {
     Block *b = (Block *)object;
     started(b);
     go_to(b, epoch, "counts");
@@ -157,7 +193,7 @@ void kinetree_block_counts(void *object, int epoch, const int *vr, size_t n, int
 }
 
 /* One relation each: it comes true where an event is due, or, of a guard that has happened, where it may happen again. */
-void kinetree_block_guards(void *object, POSITION, double *z, size_t nz) {
+SHOWN void kinetree_block_guards(void *object, POSITION, double *z, size_t nz) {
     Block *b = (Block *)object;
     place(b, t, x, nx, uvr, u, nu, epoch, "guards");
     if (get_indicators(b->in, nz, z)) fail(b, "guards");
@@ -173,8 +209,34 @@ static int event_is_due(const Block *b) {
     return 1;
 }
 
-/* The next epoch, and the states in it. */
-int kinetree_block_event(void *object, POSITION, double *following, double *next) {
+/* d(rates) along changes of time, states and inputs, by central differences. */
+SHOWN void kinetree_block_slopes(void *object, POSITION, double dt, const double *dx, size_t ndx, const double *du, size_t ndu, double *slopes) {
+    Block *b = (Block *)object;
+    double largest = fabs(dt), size = 1;
+    if (dt != 0) size = fmax(size, fabs(t));
+    for (size_t k = 0; k < ndx && k < nx; k++)
+        if (dx[k] != 0) largest = fmax(largest, fabs(dx[k])), size = fmax(size, fabs(x[k]));
+    for (size_t k = 0; k < ndu && k < nu; k++)
+        if (du[k] != 0) largest = fmax(largest, fabs(du[k])), size = fmax(size, fabs(u[k]));
+    for (size_t k = 0; k < nx; k++) slopes[k] = 0;
+    if (largest == 0) return;
+    double h = cbrt(EPSILON) * size / largest, *moved = (double *)calloc(2 * nx + nu + 1, sizeof(double));
+    if (!moved) {
+        ModelicaFormatError("%s: out of memory\n", b->in->name);
+        return;
+    }
+    double *inputs = moved + nx, *found = inputs + nu;
+    for (int side = -1; side <= 1; side += 2) {
+        for (size_t k = 0; k < nx; k++) moved[k] = x[k] + side * h * (k < ndx ? dx[k] : 0);
+        for (size_t k = 0; k < nu; k++) inputs[k] = u[k] + side * h * (k < ndu ? du[k] : 0);
+        kinetree_block_rates(object, t + side * h * dt, moved, nx, uvr, nuvr, inputs, nu, epoch, found);
+        for (size_t k = 0; k < nx; k++) slopes[k] += side * found[k] / (2 * h);
+    }
+    free(moved);
+}
+
+/* The next epoch, and the states in it; tunable parameters take the values given. */
+SHOWN int kinetree_block_event(void *object, POSITION, const int *tvr, size_t ntvr, const double *tuned, size_t ntuned, double *following, double *next) {
     Block *b = (Block *)object;
     place(b, t, x, nx, uvr, u, nu, epoch, "event");
     if (state_save(b->in, &b->before)) fail(b, "event");
@@ -182,6 +244,7 @@ int kinetree_block_event(void *object, POSITION, double *following, double *next
     if (get_indicators(b->in, (size_t)b->in->model.header[P_GUARDS], b->z)) fail(b, "event");
     enter_event_mode(b->in);
     b->in->located = event_is_due(b);
+    set_inputs(b, tvr, tuned, ntuned < ntvr ? ntuned : ntvr, "tunable parameter");
     carry_out(b, "event");
     note_next(b, t);
     *next = b->next;
@@ -192,7 +255,7 @@ int kinetree_block_event(void *object, POSITION, double *following, double *next
 }
 
 /* -- Steps: the mechanism integrates itself from sample to sample ------------------------------------------------------------------------------- */
-int kinetree_block_step(void *object, double t, double h, const int *uvr, size_t nuvr, const double *u, size_t nu, const double *du, size_t ndu, int epoch,
+SHOWN int kinetree_block_step(void *object, double t, double h, const int *uvr, size_t nuvr, const double *u, size_t nu, const double *du, size_t ndu, int epoch,
                         const int *vr, size_t n, double *y) {
     Block *b = (Block *)object;
     started(b);
@@ -212,7 +275,7 @@ int kinetree_block_step(void *object, double t, double h, const int *uvr, size_t
 }
 
 /* Before any step. */
-void kinetree_block_values(void *object, const int *vr, size_t n, double *y) {
+SHOWN void kinetree_block_values(void *object, const int *vr, size_t n, double *y) {
     Block *b = (Block *)object;
     started(b);
     if (get_reals(b->in, (const uint32_t *)vr, n, y)) fail(b, "values");

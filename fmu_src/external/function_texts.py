@@ -23,8 +23,13 @@ FUNCTIONS = """
   end start;
   pure function rates
     POSITION output Real dx[size(x, 1)];
-    external "C" LIB_rates(PASSED, dx) LINK;
+    external "C" LIB_rates(PASSED, dx) LINK;DERIVATIVE
   end rates;
+  pure function slopes "of the rates along changes of time, states and inputs"
+    POSITION input Real der_t; input Real der_x[size(x, 1)]; input Real der_u[size(u, 1)];
+    output Real der_dx[size(x, 1)];
+    external "C" LIB_slopes(PASSED, der_t, der_x, size(der_x, 1), der_u, size(der_u, 1), der_dx) LINK;
+  end slopes;
   pure function outputs
     POSITION input Integer vr[:]; output Real y[size(vr, 1)];
     external "C" LIB_outputs(PASSED, vr, size(vr, 1), y) LINK;
@@ -38,8 +43,9 @@ FUNCTIONS = """
     external "C" LIB_guards(PASSED, z, n) LINK;
   end guards;
   pure function event
-    POSITION output Integer following; output Real xn[size(x, 1)]; output Real next;
-    external "C" following = LIB_event(PASSED, xn, next) LINK;
+    POSITION input Integer tvr[:]; input Real tuned[size(tvr, 1)];
+    output Integer following; output Real xn[size(x, 1)]; output Real next;
+    external "C" following = LIB_event(PASSED, tvr, size(tvr, 1), tuned, size(tuned, 1), xn, next) LINK;
   end event;
   pure function step
     input Object o; input Real t; input Real h; input Integer uvr[:]; input Real u[:]; input Real du[size(u, 1)];
@@ -72,9 +78,12 @@ FUNCTIONS = """
 """
 
 
-def function_texts(library: str, place: str, token: str) -> str:
-    """Return the texts for a library by its name, the annotation of its place, and the model's token."""
+def function_texts(library: str, place: str, token: str, derivatives: bool) -> str:
+    """Return the texts for a library by its name, the annotation of its place, and the model's
+    token; `derivatives`: tools are told that `slopes` is the derivative of `rates`.
+    """
     words = {
+        "DERIVATIVE": "\n    annotation(derivative = slopes);" if derivatives else "",
         "POSITION": POSITION,
         "PASSED": PASSED,
         "LINK": f'annotation(Library = {{"{library}"}}, {place})',

@@ -10,29 +10,35 @@ from kinetree.fmu.native.shell import link, shell_hash
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers.library.build import objects_for, silent
 from kinetree.solvers.library.c_compiler import LibraryError
-from kinetree.solvers.library.platforms import PLATFORMS, levels_for, this_platform
+from kinetree.solvers.library.platforms import NATIVE, Platform, levels_for, this_platform
 from kinetree.solvers.library.verified_files import place, sound, written
 
 SOURCE = Path(__file__).with_name("block.c")
 LIBRARY = "kinetree_block"
-SYSTEMS = ("Linux",)  # where a library may leave functions to the program that loads it
 
 
-def block_library(say: Callable[[str], None] = silent) -> Path:
-    """Return the library for this machine; it is built when it is not there yet."""
-    own = this_platform()
-    if own is None or own.system not in SYSTEMS:
+def block_library(say: Callable[[str], None] = silent, target: Platform | None = None) -> Path:
+    """Return the library for a platform, this machine's by default; it is built when it is not there yet."""
+    target = target or this_platform()
+    if target is None or target.name not in NATIVE:
         raise FmuError(
-            f"external objects are built on Linux only so far ({', '.join(PLATFORMS)} have FMUs): take kinetree fmu --backend native"
+            f"external objects are built for {', '.join(NATIVE)}: take kinetree fmu --backend source"
         )
     try:
-        objects = objects_for(own, say)
+        objects = objects_for(target, say)
         content = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:8]
-        path = place(f"block-{shell_hash(objects)}-{content}-{own.name}{own.extension}")
+        path = place(f"block-{shell_hash(objects)}-{content}-{target.name}{target.extension}")
         if not sound(path):
-            say("linking the library of external objects")
+            say(f"linking the library of external objects for {target.name}")
             with written(path) as draft:
-                link(draft, objects, own, levels_for(own), more=(SOURCE,), exports=f"{LIBRARY}_*")
+                link(
+                    draft,
+                    objects,
+                    target,
+                    levels_for(target),
+                    more=(SOURCE,),
+                    exports=f"{LIBRARY}_*",
+                )
         return path
     except LibraryError as error:
         raise FmuError(f"the library of external objects cannot be built: {error}") from error

@@ -6,7 +6,7 @@ the epoch, the number of events (or samples) so far: all functions are pure in i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,10 @@ from kinetree.fmu.modelica import (
     placed,
     quoted,
 )
-from kinetree.fmu.variables import Type, Variable, fmi_name, variable_table
+from kinetree.fmu.native.binaries import platforms_of
+from kinetree.fmu.variables import Access, Type, Variable, fmi_name, variable_table
+from kinetree.solvers.library.platforms import WEBASSEMBLY, this_platform
 
-FOLDERS = {"linux64": "linux64", "aarch64-linux": "aarch64-linux"}  # in Resources/Library
 NO_INPUTS = "fill(0, 0), fill(0.0, 0)"  # no inputs
 
 
@@ -74,6 +75,7 @@ class Mechanism:
     unit: Any
     file: str  # expression of Modelica for the place of the model
     parameters: list[Variable] = field(default_factory=list)
+    tunables: list[Variable] = field(default_factory=list)  # of the parameters, those of them
     inputs: list[Variable] = field(default_factory=list)
     results: list[Variable] = field(default_factory=list)
     actuators: list[Actuator] = field(default_factory=list)
@@ -96,6 +98,7 @@ class Mechanism:
             )
         told = {self.fmu(fmi_name(column.name)) for column in self.unit.columns}
         self.parameters = [v for v in real if v.causality == "parameter"]
+        self.tunables = [v for v in self.parameters if v.access == Access.TUNABLE]
         self.inputs = [v for v in real if v.causality == "input"]
         self.results = [
             v
@@ -118,6 +121,10 @@ class Mechanism:
     def owner(self, v: Variable) -> Actuator | None:
         """Return the actuator to which a variable belongs."""
         return next((each for each in self.actuators if each.label == self.word(v)[0]), None)
+
+    def now(self, v: Variable) -> str:
+        """Return the name of the input that changes a tunable parameter during the run."""
+        return self.names.own(f"{v.name}_now")
 
     def reference(self, name: str) -> int:
         return self.vr[self.fmu(name)]
@@ -142,6 +149,11 @@ def declarations(m: Mechanism) -> list[str]:
     lines = [
         f"    parameter Real {own(v.name)}{attributes(v)} = {v.start!r}{comment(v)};"
         for v in m.parameters
+    ]
+    lines += [
+        f"    discrete input Real {m.now(v)}(start = {own(v.name)}) = {own(v.name)} "
+        f"{quoted(f'{v.name} during the run')};"
+        for v in m.tunables
     ]
     left = 0
     for v in m.inputs:
@@ -240,9 +252,11 @@ def exchange_text(m: Mechanism) -> str:
     if guards:
         lines.append(f"    kt_z = guards(kt_o, time, kt_x, {used}, pre(epoch), {guards});")
     conditions = [*(f"kt_z[{k}] >= 0" for k in range(1, guards + 1)), "time >= pre(kt_next)"]
+    conditions += [f"change({m.now(v)})" for v in m.tunables]
+    tuned = numbers(map(m.now, m.tunables), "fill(0.0, 0)")
     lines += [
         f"    when {numbers(conditions)} then",
-        f"      (epoch, kt_xn, kt_next) = event(kt_o, time, kt_x, {used}, pre(epoch));",
+        f"      (epoch, kt_xn, kt_next) = event(kt_o, time, kt_x, {used}, pre(epoch), {m.references(m.tunables)}, {tuned});",
         *(f"      reinit(kt_x[{k}], kt_xn[{k}]);" for k in range(1, states + 1)),
         "    end when;",
         f"    kt_counts = counts(kt_o, pre(epoch), {{{m.reference('stage')}, {m.reference('events')}}});",
@@ -331,10 +345,13 @@ def steps_text(m: Mechanism) -> str:
             f"      {p}_slope = if {p}_trend and pre(epoch) > 0 then ({p}_force - pre({p}_force) - pre({p}_stiffness)*sample_period*pre({p}_mean)"
             f" - pre({p}_damping)*(pre(kt_y[{v}]) - pre(kt_now[{v}])))/sample_period else 0;",
         ]
-    values = numbers((given(v) for v in m.inputs), "fill(0.0, 0)")
-    slopes = numbers((slope(v) for v in m.inputs), "fill(0.0, 0)")
+    told = [*m.inputs, *m.tunables]
+    values = numbers(
+        [*(given(v) for v in m.inputs), *(f"pre({m.now(v)})" for v in m.tunables)], "fill(0.0, 0)"
+    )
+    slopes = numbers([*(slope(v) for v in m.inputs), *("0.0" for _ in m.tunables)], "fill(0.0, 0)")
     lines += [
-        f"      (epoch, kt_y) = step(kt_o, time, sample_period, {m.references(m.inputs)}, {values}, {slopes}, pre(epoch), {references});",
+        f"      (epoch, kt_y) = step(kt_o, time, sample_period, {m.references(told)}, {values}, {slopes}, pre(epoch), {references});",
         *(
             f"      {each.port}_mean = kt_y[{number[f'{each.label}.mean_speed']}];"
             for each in flanges
@@ -358,12 +375,14 @@ def steps_text(m: Mechanism) -> str:
     return "\n".join(lines) + "\n" + closing(m, "Steps")
 
 
-def package_text(unit: Any, name: str, token: str) -> str:
-    """Return the Modelica package as text."""
+def package_text(unit: Any, name: str, token: str, derivatives: bool = False) -> str:
+    """Return the Modelica package as text; `derivatives`: with the annotation of the derivative of
+    the rates.
+    """
     model = f"modelica://{name}/Resources/Data/model.kinetree"
     m = Mechanism(unit, f'Modelica.Utilities.Files.loadResource("{model}")')
     place = f'LibraryDirectory = "modelica://{name}/Resources/Library"'
-    text = function_texts(LIBRARY, place, quoted(token))
+    text = function_texts(LIBRARY, place, quoted(token), derivatives)
     told = unit.description.text or unit.description.name
     uses = 'Modelica(version = "4.0.0")'
     if any(each.chambers for each in m.actuators):
@@ -374,18 +393,30 @@ def package_text(unit: Any, name: str, token: str) -> str:
     )
 
 
-def write_package(unit: Any, folder: Path, say: Callable[[str], None]) -> Path:
-    """Write the package into a folder of its name: Modelica text, the model, the library for this machine."""
-    from kinetree.solvers.library.platforms import this_platform
+def write_package(
+    unit: Any,
+    folder: Path,
+    say: Callable[[str], None],
+    platforms: str | Sequence[str] | None = None,
+    derivatives: bool = False,
+) -> Path:
+    """Write the package into a folder of its name: Modelica text, the model, libraries.
 
-    own, library = this_platform(), block_library(say)
+    `platforms`: as of archives, without WebAssembly; left out: this machine's alone.
+    """
+    wanted = platforms_of(platforms) or (this_platform(),)
+    libraries = {
+        target: block_library(say, target) for target in wanted if target is not WEBASSEMBLY
+    }
     table = variable_table(unit)
     token = token_of(unit, table)
     resources = folder / "Resources"
-    place = resources / "Library" / (FOLDERS.get(own.name, own.name) if own else "")
-    for each in (resources / "Data", place):
-        each.mkdir(parents=True, exist_ok=True)
-    (folder / "package.mo").write_text(package_text(unit, folder.name, token), encoding="utf-8")
+    (resources / "Data").mkdir(parents=True, exist_ok=True)
+    text = package_text(unit, folder.name, token, derivatives)
+    (folder / "package.mo").write_text(text, encoding="utf-8")
     (resources / "Data" / "model.kinetree").write_bytes(payload(unit, table, token))
-    (place / f"lib{LIBRARY}{library.suffix}").write_bytes(library.read_bytes())
+    for target, library in libraries.items():
+        place = resources / "Library" / (target.name if target else "")
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"lib{LIBRARY}{library.suffix}").write_bytes(library.read_bytes())
     return folder

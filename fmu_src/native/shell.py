@@ -184,7 +184,9 @@ def link(
     includes = [f"-I{folder}", f"-I{HERE}", f"-I{fmi_headers()}"]
     flags = ["-shared", "-s", *link_flags(target, shown)]
     if exports:
-        flags.remove("-Wl,-z,defs")
+        flags = [flag for flag in flags if flag != "-Wl,-z,defs"]
+        if target is not None and target.system == "Darwin":
+            flags.append("-Wl,-undefined,dynamic_lookup")
     tool = compiler() if target is None or target == this_platform() else cross_compiler(target.zig)
     run(
         [

@@ -36,6 +36,21 @@ def modelica(
             help="A package that calls the compiled mechanism itself, without an imported FMU: classes Exchange and Steps.",
         ),
     ] = False,
+    platforms: Annotated[
+        str | None,
+        typer.Option(
+            "--platforms",
+            help="With --external: libraries to include (default: this machine's): linux64, win64, aarch64-linux, "
+            "darwin64, aarch64-darwin; with commas, or all.",
+        ),
+    ] = None,
+    derivatives: Annotated[
+        bool,
+        typer.Option(
+            "--derivatives",
+            help="With --external: tell the tool directional derivatives of the rates (annotation derivative).",
+        ),
+    ] = False,
     settings: Settings = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -48,8 +63,11 @@ def modelica(
     from kinetree.scripts.fmi.in_process import InProcess
 
     if external:
-        write_external(load(file, **numbers(settings)), output, block, json, quiet)
+        mechanism = load(file, **numbers(settings))
+        write_external(mechanism, output, block, json, quiet, platforms, derivatives)
         return
+    if platforms or derivatives:
+        raise BadInput("--platforms and --derivatives are for packages: take --external")
     if output.suffix != ".mo":
         raise BadInput(f"{output}: expected a name that ends in .mo")
     if not output.stem.isidentifier() or not output.stem.isascii() or output.stem in RESERVED:
@@ -86,7 +104,15 @@ def modelica(
         )
 
 
-def write_external(mechanism, folder: Path, block: str, json: bool, quiet: bool) -> None:
+def write_external(
+    mechanism,
+    folder: Path,
+    block: str,
+    json: bool,
+    quiet: bool,
+    platforms: str | None,
+    derivatives: bool,
+) -> None:
     """Write the package whose external object calls the engine."""
     from kinetree.fmu.external.package import write_package
     from kinetree.fmu.modelica import RESERVED
@@ -102,7 +128,7 @@ def write_external(mechanism, folder: Path, block: str, json: bool, quiet: bool)
     if folder.exists() and not (folder / "package.mo").exists() and any(folder.iterdir()):
         raise BadInput(f"{folder}: holds other files than those of a package; take another folder")
     say = (lambda text: None) if quiet or json else (lambda text: typer.echo(text, err=True))
-    write_package(fmu_unit(mechanism), folder, say)
+    write_package(fmu_unit(mechanism), folder, say, platforms, derivatives)
     if json:
         show_json({"folder": folder, "package": name, "classes": ["Exchange", "Steps"]})
     elif not quiet:

@@ -1,5 +1,6 @@
 /* Plays a Modelica tool on the library of external objects: integrates by Runge-Kutta steps, finds the rise of relations by halving, carries out events.
-   usage: modelica_tool FILE TOKEN exchange|steps STATES GUARDS END STEP HOSTILE VR,... INPUT_VR,... INPUT_VALUES,...  PARAMETER_VR,... VALUES,...
+   usage: modelica_tool FILE TOKEN exchange|steps STATES GUARDS END STEP HOSTILE VR,... INPUT_VR,... INPUT_VALUES,... PARAMETER_VR,... VALUES,...
+   TUNED_VR,... VALUES,... TIME: parameters that change then.
    HOSTILE: calls that a tool may make or leave out besides: elsewhere, twice, with the epoch before and again with the present one. */
 #include <math.h>
 #include <stdarg.h>
@@ -17,9 +18,13 @@ void kinetree_block_counts(void *, int, const int *, size_t, int *);
 void kinetree_block_rates(void *, POSITION, double *);
 void kinetree_block_outputs(void *, POSITION, const int *, size_t, double *);
 void kinetree_block_guards(void *, POSITION, double *, size_t);
-int kinetree_block_event(void *, POSITION, double *, double *);
+int kinetree_block_event(void *, POSITION, const int *, size_t, const double *, size_t, double *, double *);
+void kinetree_block_slopes(void *, POSITION, double, const double *, size_t, const double *, size_t, double *);
 int kinetree_block_step(void *, double, double, const int *, size_t, const double *, size_t, const double *, size_t, int, const int *, size_t, double *);
 
+#ifdef _WIN32
+__declspec(dllexport)
+#endif
 void ModelicaFormatError(const char *format, ...) { /* never comes back */
     va_list arguments;
     va_start(arguments, format);
@@ -33,6 +38,10 @@ static void *o;
 static size_t nx, nz, nu, ny, np;
 static int uvr[MOST], yvr[MOST], pvr[MOST], epoch, hostile;
 static double u[MOST], p[MOST], x[MOST], t, next;
+static int tvr[MOST];
+static double tuned[MOST], tuned_at = INFINITY;
+static size_t ntuned;
+#define TUNED tvr, t >= tuned_at ? ntuned : 0, tuned, t >= tuned_at ? ntuned : 0
 #define HERE(time, at) time, at, nx, uvr, nu, u, nu, epoch
 
 static size_t integers(char *text, int *into) {
@@ -80,10 +89,10 @@ static int rises(const double *now, const double *before) {
 
 static int happens(double *z) {
     double xn[MOST], again[MOST], back[MOST], now[MOST], following;
-    int then = kinetree_block_event(o, HERE(t, x), xn, &next);
+    int then = kinetree_block_event(o, HERE(t, x), TUNED, xn, &next);
     if (hostile) {
         kinetree_block_rates(o, HERE(t, x), back); /* the epoch before */
-        if (kinetree_block_event(o, HERE(t, x), again, &following) != then || memcmp(again, xn, nx * sizeof *xn) || following != next)
+        if (kinetree_block_event(o, HERE(t, x), TUNED, again, &following) != then || memcmp(again, xn, nx * sizeof *xn) || following != next)
             printf("differs event\n");
         kinetree_block_rates(o, HERE(t, x), back);
         epoch = then;
@@ -101,7 +110,7 @@ static int exchange(double end, double step) {
     kinetree_block_start(o, x, nx, &next);
     if (nz) kinetree_block_guards(o, HERE(t, x), z, nz);
     while (t < end) {
-        double stop = fmin(end, next), h = fmin(step, stop - t);
+        double stop = fmin(fmin(end, next), t < tuned_at ? tuned_at : end), h = fmin(step, stop - t);
         int last = h >= stop - t, event = 0;
         moved(h, to);
         if (nz) kinetree_block_guards(o, HERE(t + h, to), now, nz);
@@ -121,7 +130,8 @@ static int exchange(double end, double step) {
         t = last ? stop : t + h;
         memcpy(x, to, nx * sizeof *x);
         if (nz) memcpy(z, now, nz * sizeof *z);
-        for (int k = 0; (event || t >= next) && k < 20; k++) { /* iteration of events: what rises in one is another */
+        int tunes = t == tuned_at;
+        for (int k = 0; (event || tunes || t >= next) && k < 20; k++, tunes = 0) { /* iteration of events: what rises in one is another */
             double before[MOST];
             memcpy(before, z, nz * sizeof *z);
             events += happens(z);
@@ -138,13 +148,21 @@ int main(int n, char **a) {
     if (n > 11) nu = integers(a[10], uvr), reals(a[11], u);
     if (n > 13) np = integers(a[12], pvr), reals(a[13], p);
     o = kinetree_block_new("tool", a[1], a[2], !strcmp(a[3], "exchange"), 0, 0, pvr, np, p, np);
+    if (n > 16) ntuned = integers(a[14], tvr), reals(a[15], tuned), tuned_at = atof(a[16]);
     if (!strcmp(a[3], "exchange")) {
+        double ones[MOST], slopes[MOST];
+        kinetree_block_start(o, x, nx, &next);
+        for (size_t k = 0; k < MOST; k++) ones[k] = 1;
+        kinetree_block_slopes(o, HERE(t, x), 1, ones, nx, ones, nu, slopes);
+        for (size_t k = 0; k < nx; k++) printf("slope %.9g\n", slopes[k]);
         printf("events %d\n", exchange(end, step));
         kinetree_block_outputs(o, HERE(t, x), yvr, ny, y);
     } else {
         double twice[MOST];
         kinetree_block_values(o, yvr, ny, y);
         for (long k = 0; k < lround(end / step); k++) {
+            if (k == lround(tuned_at / step))
+                for (size_t j = 0; j < ntuned; j++) uvr[nu] = tvr[j], u[nu++] = tuned[j];
             int then = kinetree_block_step(o, k * step, step, uvr, nu, u, nu, zero, nu, epoch, yvr, ny, y);
             if (hostile) then = kinetree_block_step(o, k * step, step, uvr, nu, u, nu, zero, nu, epoch, yvr, ny, twice);
             if (hostile && memcmp(y, twice, ny * sizeof *y)) printf("differs step\n");

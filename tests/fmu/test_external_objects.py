@@ -23,7 +23,7 @@ BALL = {
     "format": "kinetree/1",
     "name": "ball",
     "gravity": [0, 0, -9.81],
-    "parameters": {"height": 1.0, "keeps": 0.7},
+    "parameters": {"height": 1.0, "keeps": 0.7, "push": {"value": 1.0, "tunable": True}},
     "inputs": {"wind": {"start": 0.5}},
     "bodies": {"ball": {"mass": 2.0}},
     "joints": {
@@ -35,7 +35,7 @@ BALL = {
             ],
         }
     },
-    "forces": {"blow": {"coordinate": "x", "value": "wind*if(t > 0.35, 2, 1)"}},
+    "forces": {"blow": {"coordinate": "x", "value": "push*wind*if(t > 0.35, 2, 1)"}},
     "events": {
         "bounce": {"when": "h < 0 and der(h) < 0", "set": {"h": 0.0, "der(h)": "-keeps*der(h)"}}
     },
@@ -50,7 +50,9 @@ def tool(tmp_path_factory):
     folder = tmp_path_factory.mktemp("external")
     packages: dict[str, tuple[Path, object]] = {}
 
-    def run(mechanism, style, end, step, names, hostile=False, inputs=None, parameters=None):
+    def run(
+        mechanism, style, end, step, names, hostile=False, inputs=None, parameters=None, tuned=None
+    ):
         key = str(mechanism)
         if key not in packages:
             unit = fmu_unit(load(mechanism))
@@ -75,13 +77,15 @@ def tool(tmp_path_factory):
         numbers = [len(table.states), len(table.indicators), end, step, int(hostile)]
         model = place / "Resources" / "Data" / "model.kinetree"
         wanted = ",".join(str(reference[name]) for name in names)
+        later = [*pair(tuned[1]), str(tuned[0])] if tuned else []
         done = subprocess.run(
-            [str(place / "tool"), str(model), token_of(unit, table), style, *map(str, numbers), wanted, *pair(inputs), *pair(parameters)],
+            [str(place / "tool"), str(model), token_of(unit, table), style, *map(str, numbers), wanted, *pair(inputs), *pair(parameters), *later],
             capture_output=True, text=True, timeout=120,
         )  # fmt: skip
         rows = [line.split() for line in done.stdout.splitlines()]
         values = [float(row[1]) for row in rows if row[:1] == ["value"]]
-        return values, [" ".join(row) for row in rows if row[:1] != ["value"]]
+        run.slopes = [float(row[1]) for row in rows if row[:1] == ["slope"]]
+        return values, [" ".join(row) for row in rows if row[:1] not in (["value"], ["slope"])]
 
     return run
 
@@ -106,6 +110,44 @@ def test_calls_that_are_repeated_reordered_or_of_the_epoch_before_change_nothing
     for style, step in (("exchange", 1e-2), ("steps", 5e-3)):
         plain = tool(BALL, style, 1.0, step, names, inputs={"wind": 0.8})
         assert tool(BALL, style, 1.0, step, names, hostile=True, inputs={"wind": 0.8}) == plain
+
+
+@pytest.mark.parametrize(("style", "step"), [("exchange", 1e-2), ("steps", 5e-3)])
+@pytest.mark.parametrize("hostile", [False, True])
+def test_tunable_parameters_change_during_the_run(style, step, hostile, tool):
+    """An event of its own in Exchange, a sample in Steps; going back an epoch brings the old value back."""
+    names, inputs = ["h", "x", "der(x)"], {"wind": 0.8}
+    given = {"hostile": hostile, "inputs": inputs, "tuned": (0.5, {"push": 3.0})}
+    values, said = tool(BALL, style, 1.0, step, names, **given)
+    twin = InProcess(fmu_unit(load(BALL))).start(inputs)
+    twin.step(0.5)
+    twin.set({"push": 3.0})
+    twin.step(1.0)
+    assert values == pytest.approx(twin.get(names), abs=1e-7)
+    assert not [line for line in said if line.startswith("differs")]
+    assert abs(values[2] - tool(BALL, style, 1.0, step, names, inputs=inputs)[0][2]) > 0.3
+
+
+def test_slopes_are_those_of_the_rates(tool):
+    """Along 1 in time, all states and the input: speeds by 1, the force by the wind over the mass."""
+    tool(BALL, "exchange", 0.01, 1e-2, ["h"], inputs={"wind": 0.8})
+    table = variable_table(fmu_unit(load(BALL)))
+    names = [v.name for v in sorted((v for v in table.variables if v.state >= 0), key=lambda v: v.state)]  # fmt: skip
+    right = {"h": 1.0, "x": 1.0, "der(h)": 0.0, "der(x)": 0.5}
+    assert tool.slopes == pytest.approx([right[name] for name in names], abs=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["win64", "darwin64", "aarch64-linux", "aarch64-darwin"])
+def test_libraries_of_other_platforms_show_their_functions(name, tmp_path):
+    """They are built here by zig; what a tool calls can be found in them."""
+    pytest.importorskip("ziglang")
+    place = write_package(fmu_unit(load(BALL)), tmp_path / "Ball", lambda text: None, [name])
+    (library,) = (place / "Resources" / "Library" / name).iterdir()
+    content = library.read_bytes()
+    assert library.name == f"lib{LIBRARY}{library.suffix}"
+    for function in ("new", "rates", "slopes", "event", "step"):
+        assert f"{LIBRARY}_{function}".encode() in content
 
 
 def test_samples_of_the_own_integrator(tool):
@@ -142,13 +184,17 @@ def test_packages_are_modelica(name):
     for sign, closing in ("{}", "()", "[]"):
         assert text.count(sign) == text.count(closing)
     assert "{token}" in text and text.rstrip().endswith("end Made;")
+    assert "derivative = slopes" not in text
+    told = package_text(unit, "Made", "{token}", derivatives=True)
+    assert told.replace("\n    annotation(derivative = slopes);", "") == text != told
     for style in ("Exchange", "Steps"):
         body = text.split(f"  model {style} ")[1].split(f"  end {style};")[0]
         declared = [line.split("(")[0].split("[")[0].split() for line in body.split("equation")[0].splitlines()]  # fmt: skip
         names = [words[-1] for words in declared if len(words) > 1 and words[0] in ("Real", "Integer")]  # fmt: skip
         assert len(set(names)) == len(names)
     rumoca = pytest.importorskip("rumoca")
-    assert not [each for each in rumoca.validate_source(text) if " error: " in str(each)]
+    for each_text in (text, told):
+        assert not [each for each in rumoca.validate_source(each_text) if " error: " in str(each)]
     broken = text.replace("end when;", "end which;", 1)
     assert [each for each in rumoca.validate_source(broken) if " error: " in str(each)]
 
