@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from kinetree.fmu.native.shell import link, shell_hash
 from kinetree.fmu.variables import FmuError
@@ -30,15 +31,18 @@ def block_library(say: Callable[[str], None] = silent, target: Platform | None =
         path = place(f"block-{shell_hash(objects)}-{content}-{target.name}{target.extension}")
         if not sound(path):
             say(f"linking the library of external objects for {target.name}")
-            with written(path) as draft:
+            with written(path) as draft, TemporaryDirectory(dir=draft.parent) as folder:
+                # a library of Windows carries the name under which it was linked
+                named = Path(folder) / f"lib{LIBRARY}{target.extension}"
                 link(
-                    draft,
+                    named,
                     objects,
                     target,
                     levels_for(target),
                     more=(SOURCE,),
                     exports=f"{LIBRARY}_*",
                 )
+                named.replace(draft)
         return path
     except LibraryError as error:
         raise FmuError(f"the library of external objects cannot be built: {error}") from error

@@ -1,5 +1,6 @@
 """Modelica packages whose external object calls the engine: a C program plays the tool, repeats, reorders and goes back an epoch."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,10 +13,10 @@ from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import variable_table
 from kinetree.models import load
 from kinetree.scripts.cli import main
-from kinetree.scripts.fmi.bare_c_host import no_compiler
+from kinetree.scripts.fmi.bare_c_host import launcher, no_compiler, why_not
 from kinetree.scripts.fmi.in_process import InProcess
-from kinetree.solvers.library.c_compiler import compiler
-from kinetree.solvers.library.platforms import this_platform
+from kinetree.solvers.library.c_compiler import compiler, cross_compiler
+from kinetree.solvers.library.platforms import PLATFORMS, this_platform
 
 HERE = this_platform()
 TOOL = Path(__file__).parents[1] / "data" / "modelica_tool.c"
@@ -148,6 +149,35 @@ def test_libraries_of_other_platforms_show_their_functions(name, tmp_path):
     assert library.name == f"lib{LIBRARY}{library.suffix}"
     for function in ("new", "rates", "slopes", "event", "step"):
         assert f"{LIBRARY}_{function}".encode() in content
+
+
+@pytest.mark.slow
+@pytest.mark.platforms
+@pytest.mark.parametrize("name", ["win64", "aarch64-linux"])
+def test_tool_of_another_platform_meets_the_events(name, tmp_path):
+    """The tool under Wine and QEMU, on the library of its platform: the bounces of the own integrator."""
+    target = PLATFORMS[name]
+    if reason := why_not(target):
+        pytest.skip(reason)
+    unit = fmu_unit(load("lib:bouncing-ball"))
+    table = variable_table(unit)
+    place = write_package(unit, tmp_path / "Ball", lambda text: None, name)
+    (library,) = (place / "Resources" / "Library" / name).iterdir()
+    program = Path(shutil.copy(library, tmp_path)).with_name(f"tool{'.exe' * (name == 'win64')}")
+    linked = [str(library)] if name == "win64" else [f"-L{library.parent}", f"-l{LIBRARY}", f"-Wl,-rpath,{library.parent}", "-lm"]  # fmt: skip
+    line = [*cross_compiler(target.zig), "-O1", "-w", str(TOOL), "-o", str(program), *linked]
+    subprocess.run(line, check=True)
+    command, environment = launcher(target)
+    model = f"{'Z:' * (name == 'win64')}{place / 'Resources' / 'Data' / 'model.kinetree'}"
+    reference = {v.name: str(vr) for vr, v in table.numbered()}
+    states = [v.name for v in table.variables if v.state >= 0]
+    numbers = [str(len(table.states)), str(len(table.indicators)), "1.0", "1e-3", "1"]
+    done = subprocess.run(
+        [*command, str(program), model, token_of(unit, table), "exchange", *numbers, ",".join(reference[each] for each in states)],
+        capture_output=True, text=True, env=environment or None, timeout=120,
+    )  # fmt: skip
+    values = [float(row.split()[1]) for row in done.stdout.splitlines() if row[:5] == "value"]
+    assert values == pytest.approx(stepped("lib:bouncing-ball", 1.0, states), abs=1e-6), done
 
 
 def test_samples_of_the_own_integrator(tool):
