@@ -226,6 +226,7 @@ class Guard(IntEnum):
     STAGE = 0  # the stage ends
     RESET = 1  # actions are carried out
     CONTACT = 2  # a contact closes, opens, begins or ceases to slide; `action` is its number, `actions` 0 for the normal and 1 for the slip
+    JUMP = 3  # nothing: a law jumps there, at every change of sign
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------

@@ -158,7 +158,9 @@ GUARD = Record(
     "ints: an event is a change of the guard to a positive value",
     Entry("register", "of its value"),
     Entry("kind", "Guard: what happens"),
-    Entry("action", "first of its actions"),
+    Entry(
+        "action", "first of its actions; of a jump the register that tells its law the side, or -1"
+    ),
     Entry("actions", "number of its actions"),
     Entry(
         "event",

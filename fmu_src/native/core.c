@@ -373,7 +373,7 @@ int enter_event_mode(Instance *in) {
 /* Also where nothing has happened: hosts that complete no steps arm guards that way. */
 int leave_event_mode(Instance *in, Mode mode) {
     int level = settle_guards(in);
-    if (!level && in->exchange) call(in, in->engine->event, LEAVE, in->work[V_TIME]);
+    if (!level && in->exchange && call(in, in->engine->event, LEAVE, in->work[V_TIME]) == STATUS_EVENT) in->stale |= STALE_VALUES; /* a law is on another side of its jump */
     in->mode = mode;
     in->located = in->early = 0;
     return level;

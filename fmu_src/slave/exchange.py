@@ -181,8 +181,8 @@ class Exchange(Core):
         self.mode, self.located = mode, False
         self.settle_guards()
         self.early = False
-        if self.exchange:
-            self.call("event", LEAVE, self.work[V["TIME"]])
+        if self.exchange and self.call("event", LEAVE, self.work[V["TIME"]]) == LOCATED:
+            self.stale |= STALE_VALUES  # a law is on another side of its jump
 
     def handle_event(self):
         """Carry out a corner of the laws of time, then the events of the guards that rose; whether the continuous states have new values."""

@@ -13,6 +13,7 @@ from kinetree.models.compilation.contacts import Contacts, add_contact_guards, a
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.hydraulic_circuit import add_hydraulics
+from kinetree.models.compilation.law_jumps import add_jump_guards
 from kinetree.models.compilation.loop_cutting import (
     add_groups,
     live_groups,
@@ -125,6 +126,7 @@ def assemble(builder: Builder) -> Compiled:
     add_contacts(builder)
     add_guards(builder)
     add_contact_guards(builder)
+    add_jump_guards(builder)
     add_magnitudes(builder)
     add_rates(builder)
     builder.refuse_late_laws()
@@ -305,6 +307,7 @@ def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
         "N": count, "nq": nq, "nu": nu, "nx": len(builder.states), "ni": len(builder.inputs), "np": len(d.parameters), "ne": ints["e_kind"].size,
         "nr": program.val0.size, "ns": len(builder.early) + len(builder.late), "nf": len(builder.forces), "nt": ints["tables"].size // TABLE.size,
         "ng": len(builder.guards), "na": len(builder.actions), "nk": ints["set_speed"].size,
+        "nj": sum(kind == L.Guard.JUMP for _, kind, *_ in builder.guards),
         "nc": ints["c_law"].size, "ncr": ints["c_value"].size,
         "npot": len(builder.potentials), "nd": program.table_data.size,
     }  # fmt: skip

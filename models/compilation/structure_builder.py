@@ -82,6 +82,9 @@ class Builder:
         self.probes: list[tuple[int, ...]] = []
         self.guard_names: list[str] = []
         self.late_guards = False
+        self.jumps: list[
+            tuple[Node, str, str]
+        ] = []  # functions whose signs tell on which side of a jump a law is, its name, the name of what holds it there
         self.early_laws: list[
             tuple[Node, str]
         ] = []  # what forces need, with the keys of the description

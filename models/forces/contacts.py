@@ -28,7 +28,7 @@ from kinetree.models.expressions.vectors import NOWHERE, Vector, registers
 from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_schema import Rubbing, Sided
 from kinetree.models.forces.ground import Ground
-from kinetree.models.forces.line_laws import define_force
+from kinetree.models.forces.line_laws import define_force, one_sided
 from kinetree.models.forces.soil import Footprint
 from kinetree.solvers import layout as L
 
@@ -72,7 +72,14 @@ def normal_force(
             if crossley != 0.0
             else spring
         )
-        load = choose(inside > 0.0, larger(spring + damping * rate, 0.0), 0.0)
+        pressing = spring + damping * rate
+        load = (
+            choose(inside > 0.0, larger(pressing, 0.0), 0.0)
+            if force.damping == 0.0
+            else one_sided(
+                builder, f"force '{label}'", name(hidden(label, "penetration")), pressing
+            )
+        )
     else:
         load, kept = soil.load(inside, spring, damping, rate)
         potential = potential + kept

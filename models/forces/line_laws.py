@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.models.expressions.internal_names import hidden
 from kinetree.models.expressions.measurement_frames import Place
-from kinetree.models.expressions.node_arithmetic import E, choose, const, larger, name, tanh
+from kinetree.models.expressions.node_arithmetic import (
+    E,
+    choose,
+    const,
+    larger,
+    name,
+    smaller,
+    tanh,
+)
 from kinetree.models.expressions.nodes import Lookup, Node
 from kinetree.models.expressions.parse import parse
 from kinetree.models.expressions.vectors import Vector, vector_of
@@ -149,6 +157,18 @@ def rubbing(
     return -(dry * tanh(rate / speed) + viscous * rate)
 
 
+def one_sided(builder: Builder, what: str, depth: E, pressing: E) -> E:
+    """Return the load of a damped one-sided law, `pressing` where both arguments are positive, else 0.
+
+    It jumps at touch, as what arrives with speed meets the damper at once: that is declared, with the
+    register by which a host that has located the jump tells the law its side of it.
+    """
+    acting, side = smaller(depth, pressing), hidden("jump", f"side {len(builder.jumps) + 1}")
+    builder.registers.add(side)
+    builder.jumps.append((acting.node, what, side))
+    return choose(acting > name(side), pressing, 0.0)
+
+
 def end_stops(builder: Builder, force: Any, length: E, rate: E, value: E) -> tuple[E, E]:
     """Return the force of one-sided springs and dampers at the shortest and longest length, and its
     potential.
@@ -157,11 +177,20 @@ def end_stops(builder: Builder, force: Any, length: E, rate: E, value: E) -> tup
     c = E(builder.node(force.end_damping))
     potential = const(0.0)
     if force.shortest is not None:
-        depth = larger(E(builder.node(force.shortest)) - length, 0.0)
-        value = value + choose(depth > 0.0, larger(k * depth - c * rate, 0.0), 0.0)
+        way = E(builder.node(force.shortest)) - length
+        depth = larger(way, 0.0)
+        value = value + stop_load(builder, force, way, depth, k * depth - c * rate)
         potential = potential + 0.5 * k * depth * depth
     if force.longest is not None:
-        depth = larger(length - E(builder.node(force.longest)), 0.0)
-        value = value - choose(depth > 0.0, larger(k * depth + c * rate, 0.0), 0.0)
+        way = length - E(builder.node(force.longest))
+        depth = larger(way, 0.0)
+        value = value - stop_load(builder, force, way, depth, k * depth + c * rate)
         potential = potential + 0.5 * k * depth * depth
     return value, potential
+
+
+def stop_load(builder: Builder, force: Any, way: E, depth: E, pressing: E) -> E:
+    """Return the load of an end stop that is pressed in by `depth`, the positive part of `way`."""
+    if force.end_damping != 0.0:
+        return one_sided(builder, "an end stop", way, pressing)
+    return choose(depth > 0.0, larger(pressing, 0.0), 0.0)

@@ -7,12 +7,12 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from kinetree.models.expressions.internal_names import hidden
-from kinetree.models.expressions.node_arithmetic import E, choose, const, larger, name
+from kinetree.models.expressions.node_arithmetic import E, const, larger, name
 from kinetree.models.expressions.vectors import NOWHERE, Vector, registers
 from kinetree.models.forces.contact_geometry import ON_PLANES, PAIRS, Spot, on_ground, pair
 from kinetree.models.forces.contacts import raised, sliding
 from kinetree.models.forces.force_energy import Book
-from kinetree.models.forces.line_laws import define_force
+from kinetree.models.forces.line_laws import define_force, one_sided
 from kinetree.models.forces.outlines import Placed
 from kinetree.models.forces.plane_contact_patch import Patch, patch_on_ground, patch_on_plane
 from kinetree.solvers import layout as L
@@ -177,10 +177,9 @@ def laws(
             if flat and plain
             else [load + damping * s for load, s in zip(loads, sinkings, strict=True)]
         )
-        touching = depths if plain else inside
         loads = [
-            choose(depth > 0.0, larger(load, 0.0), 0.0)
-            for depth, load in zip(touching, pressed, strict=True)
+            one_sided(builder, f"force '{label}'", depth, load)
+            for depth, load in zip(depths, pressed, strict=True)
         ]
     builder.define(hidden(label, "penetration"), reduce(larger, depths).node)
     builder.offer(f"{label}.penetration", hidden(label, "penetration"))

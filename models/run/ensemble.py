@@ -178,7 +178,8 @@ def check_times(system: System, cases: Cases, options: Options, given: tuple[Any
 
 def can_have_events(system: System) -> bool:
     """Return whether a run can have events or stage ends."""
-    return len(system.stages) > 1 or int(system.compiled.counts["ng"]) > 0
+    counts = system.compiled.counts
+    return len(system.stages) > 1 or counts["ng"] > counts["nj"]
 
 
 def lanes_refusal(system: System, cases: Cases, options: Options) -> str:

@@ -371,7 +371,8 @@ def by_part(task: Task, parts: RunParts) -> Task:
 def worth(system: System) -> int:
     """Return the number of variables from which an adjoint run is cheaper than differences."""
     c = system.compiled
-    return 2 if c.loops or c.guards or c.contacts or len(system.stages) > 1 else 20
+    happens = c.counts["ng"] > c.counts["nj"]
+    return 2 if c.loops or happens or c.contacts or len(system.stages) > 1 else 20
 
 
 def stored(path: Path | None, task: Task) -> dict[bytes, np.ndarray]:

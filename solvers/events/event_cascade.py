@@ -208,6 +208,8 @@ def mark_newly_true(I, W, model):
         state = guard_state_at(states, k)
         state.mark = NOT_MARKED
         bound = state.noise if state.verdict == FORCED_OPEN else 0.0
+        if guard_at(model.guards, k).kind == L.Guard.JUMP:
+            continue
         if state.condition == FALSE and value[k] > bound:
             state.condition, state.mark, state.verdict, state.noise = TRUE, PENDING, FIRED, 0.0
         elif value[k] < (-state.noise if has_fired(state) else 0.0):

@@ -15,6 +15,7 @@ from kinetree.solvers.events.guard_state import (
     FORCED_OPEN,
     KNOWN,
     LEAVING,
+    NEVER,
     NO_VERDICT,
     NOT_MARKED,
     RELEASE_DISTANCE,
@@ -125,6 +126,8 @@ def start_event_location(I, W, model, ws, mem):
         slip = guard.kind == L.Guard.CONTACT and guard.actions == 1
         state.direction = 1.0
         state.course = SLIP if slip else float(guard.timed)
+        if guard.kind == L.Guard.JUMP:
+            state.direction, state.watch = NEVER, 0.0
     if count == 0:
         return 0
     context, value = (model, ws), guard_values(ev, VALUE)
@@ -217,6 +220,8 @@ def resume_signs(ev, guards, context, mem):
     for i in range(len(value)):
         guard = guard_state(ev, i)
         guard.mark, guard.unresolved_size = NOT_MARKED, 0.0
+        if guard.direction == NEVER:
+            guard.last_time = -math.inf
         if guard.verdict == EVALUATED_FALSE:
             set_known_sign(guard, -1.0)
         elif guard.verdict == FORCED_OPEN:

@@ -23,6 +23,7 @@ from kinetree.solvers.events.guard_state import (
     CLOCKED,
     KNOWN,
     LEAVING,
+    NEVER,
     NOT_MARKED,
     PENDING,
     RETURNED,
@@ -110,11 +111,12 @@ def reset_signs(ev, guards, context, t, y):
 def locate_event(ev, guards, context, interpolate, mem, t_to):
     """Look for the first event after CHECKED and up to min(t_to, end of the step): EVENT, OK (none), CHATTERING or the status of a failed guard."""
     t_end = min(t_to, mem[T_NEW])
-    points = 0
+    points, wanted = 0, 0
     for i in range(int(ev.guards)):
         points = max(points, int(guard_state(ev, i).watch) - 1)
+        wanted += 1 if guard_state(ev, i).direction != NEVER else 0
     t_begin = ev.checked
-    if ev.guards == 0.0 or not t_end > t_begin:
+    if wanted == 0 or not t_end > t_begin:
         return OK
     ev.unresolved = max(0.0, ev.unresolved - FORGIVEN_PER_STEP)
     a = t_begin

@@ -32,6 +32,7 @@ FORCED_OPEN, WAS_CLOSED = float(GuardVerdict.FORCED_OPEN), float(GuardVerdict.WA
 FALSE, NOT_KNOWN = float(L.Condition.FALSE), float(L.Condition.UNKNOWN)
 TRUE, JUST_FIRED = float(L.Condition.TRUE), float(L.Condition.JUST_FIRED)
 EVALUATED = float(L.Condition.EVALUATED)
+NEVER = 2.0  # `direction` of a guard whose changes of sign are no events
 SUSPECTED = -1.0  # `unresolved_size` of a guard that one shortest part has not resolved
 RELEASE_DISTANCE = 1e-9  # m, m/s: what opens without speed leaves its bound more slowly than this
 

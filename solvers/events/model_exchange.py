@@ -43,6 +43,9 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.views import guard_at, guard_state_at
 
 EVERY_POSITIVE, ARMED = 0, 1  # which guards happen: option of unit_event
+HELD_SIDE = (
+    1e-9  # m or N: as far beyond a jump a law stays on its side until the host has located it
+)
 GUARD_ROUNDING = 1e-13  # roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign
 
 
@@ -111,6 +114,9 @@ def mark_requested_events(I, F, W, option):
         opens = closed and state.mark == RELEASE_FOUND
         located = opens or (not closed and state.mark == EVENT_FOUND)
         state.mark = NOT_MARKED
+        if guard.kind == L.Guard.JUMP:
+            state.armed = 0.0 if value[k] >= 0.0 else state.armed
+            continue
         if located or (value[k] >= 0.0 and (option == EVERY_POSITIVE or state.armed != 0.0)):
             if guard.kind == L.Guard.CONTACT and not opens:
                 prepare_contact_located_by_host(model, ws, guard.register)
@@ -192,12 +198,22 @@ def continue_from(I, F, W, t):
 
 @kernel
 def leave_event_mode(I, F, W, t):
-    """Arm the negative guards at the end of event mode."""
-    model, _ = structure(I, F, W)
-    arm_negative_guards(indicators(I, W, model), guard_states(I, W))
+    """Arm the negative guards at the end of event mode and tell laws that jump their side; return
+    EVENT if one has another side than before, else 0.
+    """
+    model, ws = structure(I, F, W)
+    states, changed = guard_states(I, W), 0
+    arm_negative_guards(indicators(I, W, model), states)
     W.noted = math.inf
     W.settled = t
-    return 0
+    for k in range(model.header.guards):
+        guard = guard_at(model.guards, k)
+        if guard.kind == L.Guard.JUMP and guard.action >= 0:
+            side = HELD_SIDE if guard_state_at(states, k).armed != 0.0 else -HELD_SIDE
+            if ws.val[guard.action] != side:
+                ws.val[guard.action] = side
+                changed = L.Status.EVENT.value
+    return changed
 
 
 @kernel

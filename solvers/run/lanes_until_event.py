@@ -14,7 +14,7 @@ from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import react
 from kinetree.solvers.events.root_finding import BEND
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.layout import WIDTH
+from kinetree.solvers.layout import WIDTH, Guard
 from kinetree.solvers.numbers.lane_packing import scatter
 from kinetree.solvers.numbers.primitive_operations import lane, with_lane
 from kinetree.solvers.run.lane_steps import (
@@ -58,11 +58,16 @@ def mark_lanes(model, lanes, seen, flags):
         before[k] = seen[k]
     status = evaluate_lane_guards(model, lanes, seen)
     for k in range(model.header.guards):
+        happens = guard_at(model.guards, k).kind != Guard.JUMP
         for n in range(WIDTH):
             old, new = lane(before[k], n), lane(seen[k], n)
             off = abs(lane(inside[k], n) - (old + TRIAL_SHARE * (new - old)))
             clear = old * new > 0.0 and abs(new) > abs(new - old)
-            if flags[n] == QUIET and not (clear and off <= BEND * min(abs(old), abs(new))):
+            if (
+                happens
+                and flags[n] == QUIET
+                and not (clear and off <= BEND * min(abs(old), abs(new)))
+            ):
                 flags[n] = MARKED
     return status
 

@@ -17,7 +17,7 @@ from kinetree.models.expressions.node_arithmetic import E, choose, larger, name,
 from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import ForceTable
-from kinetree.models.forces.line_laws import define_force, push, speed_of
+from kinetree.models.forces.line_laws import define_force, one_sided, push, speed_of
 from kinetree.models.language.basic_checks import Path
 from kinetree.models.language.numbers_and_expressions import Number
 
@@ -66,11 +66,16 @@ def add_gear(builder: Builder, label: str, force: GearForce) -> None:
     way, moving = name(hidden(label, "mesh")), rate + ratio * other
     deep = way - larger(smaller(way, 0.5 * play), -(0.5 * play))
     total = k * deep + c * moving
-    touching = (
-        total
-        if force.backlash == 0.0
-        else choose(deep > 0.0, larger(total, 0.0), choose(deep < 0.0, smaller(total, 0.0), 0.0))
-    )
+    if force.backlash == 0.0:
+        touching = total
+    elif force.damping == 0.0:
+        touching = choose(
+            deep > 0.0, larger(total, 0.0), choose(deep < 0.0, smaller(total, 0.0), 0.0)
+        )
+    else:
+        touching = one_sided(builder, f"force '{label}'", way - 0.5 * play, total) - one_sided(
+            builder, f"force '{label}'", -way - 0.5 * play, -total
+        )
     potential = 0.5 * k * deep * deep
     push(builder, first, define_force(builder, label, -touching, potential))
     value = name(f"force('{label}')")

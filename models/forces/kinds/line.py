@@ -15,6 +15,7 @@ from kinetree.models.forces.line_laws import (
     elastic,
     line_book,
     line_sensors,
+    one_sided,
 )
 from kinetree.models.language.basic_checks import Path
 from kinetree.solvers import layout as L
@@ -42,9 +43,13 @@ def add_line(builder: Builder, label: str, force: LineForce) -> None:
     if force.tension_only or force.compression_only:
         stretch = length - E(builder.node(0.0 if force.length is None else force.length))
         slack = stretch < 0.0 if force.tension_only else stretch > 0.0
-        value = choose(
-            slack, 0.0, smaller(value, 0.0) if force.tension_only else larger(value, 0.0)
-        )
+        way = 1.0 if force.tension_only else -1.0
+        if force.damping != 0.0 or force.value is not None:
+            value = -way * one_sided(builder, f"force '{label}'", way * stretch, -way * value)
+        else:
+            value = choose(
+                slack, 0.0, smaller(value, 0.0) if force.tension_only else larger(value, 0.0)
+            )
         potential = choose(slack, 0.0, potential)
     builder.add_force(L.Force.LINE, *ends, define_force(builder, label, value, potential))
     line_book(builder, label, force.between, potential)

@@ -46,7 +46,7 @@ from kinetree.models.expressions.vectors import NOWHERE, Vector, registers, vect
 from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import Between, ForceTable
-from kinetree.models.forces.line_laws import define_force, push, speed_of
+from kinetree.models.forces.line_laws import define_force, one_sided, push, speed_of
 from kinetree.models.language.numbers_and_expressions import Axis, InputNumber, Law, Number
 from kinetree.models.language.parts.base_table import Part, Point
 from kinetree.solvers import layout as L
@@ -236,7 +236,11 @@ def add_rope(builder: Builder, label: str, force: RopeForce) -> None:
         E(builder.node(getattr(force, each), f"{key}.{each}")) for each in ("stiffness", "damping")
     )
     potential = 0.5 * k * larger(stretch, 0.0) * larger(stretch, 0.0)
-    pull = choose(stretch > 0.0, larger(k * stretch + c * growing, 0.0), 0.0)
+    pull = (
+        one_sided(builder, f"force '{label}'", stretch, k * stretch + c * growing)
+        if force.damping != 0.0
+        else choose(stretch > 0.0, larger(k * stretch, 0.0), 0.0)
+    )
     shares, slipping = _shares(builder, label, force, way, growths, wraps, key)
     if slipping:  # the mean tension over the way is that of the elongation
         weights = [share * span for share, (span, _) in zip(shares, spans, strict=True)]
