@@ -127,7 +127,7 @@ def start_event_location(I, W, model, ws, mem):
         state.direction = 1.0
         state.course = SLIP if slip else float(guard.timed)
         if guard.kind == L.Guard.JUMP:
-            state.direction, state.watch = NEVER, 0.0
+            state.direction, state.watch, state.returned = NEVER, 0.0, -math.inf
     if count == 0:
         return 0
     context, value = (model, ws), guard_values(ev, VALUE)

@@ -45,7 +45,7 @@ from kinetree.solvers.run.input_changes import (
     take_changed_inputs,
 )
 from kinetree.solvers.run.integrator_start import maybe_switch_method, scratch_state, start_stage
-from kinetree.solvers.run.jump_steps import end_step_at_jump
+from kinetree.solvers.run.jump_steps import end_step_at_jump, turn_behind_jump
 from kinetree.solvers.run.sliding import detect_sliding
 
 ADAMS, RADAU = CODES[SMOOTH], CODES[STIFF]
@@ -139,6 +139,8 @@ def run_structure(I, W, model, ws, target):
         if status == 0 and I.integrator == AUTO:
             status = maybe_switch_method(I, W, mem, context)
         mem[C.LATE] = 1.0 if is_constrained(model, ws) else 0.0
+        if status == 0:
+            status = turn_behind_jump(I, W, mem, context)
         if status == 0:
             status = step_towards(W, mem, model, ws, target)
             if status == 0:

@@ -27,6 +27,8 @@ MOST_RETRIES = 6  # of one step; each is located on a better polynomial
 def end_step_at_jump(I, W, mem, context):
     """Take the last step again up to the first jump inside of it, or over one at its beginning;
     return the status.
+
+    `returned` of the last guard tells behind which step `turn_behind_jump` has something to do.
     """
     model, _ = context
     count, kind = model.header.guards, int(mem[KIND])
@@ -48,7 +50,25 @@ def end_step_at_jump(I, W, mem, context):
         status = repeat_step(mem, context, limit)
         if crossed or status != 0:
             break
-    return turn(mem, context) if status == 0 and crossed else status
+    if status == 0 and crossed:
+        guard_state(locator_memory(I, W), count - 1).returned = C.time_of(mem)
+    return status
+
+
+@kernel
+def turn_behind_jump(I, W, mem, context):
+    """Go on with the rates behind a jump, once all rows inside the step over it have been read;
+    return the status.
+    """
+    model, _ = context
+    count = model.header.guards
+    if count == 0 or not is_jump(model, count - 1):
+        return 0
+    last = guard_state(locator_memory(I, W), count - 1)
+    if last.returned != C.time_of(mem):
+        return 0
+    last.returned = -math.inf
+    return turn(mem, context)
 
 
 @kernel

@@ -261,7 +261,7 @@ def next_bounce(v: float, k: float, zeta: float, m: float, g: float) -> tuple[fl
     return leave, -rate, -depth
 
 
-def elastic_heights(times: np.ndarray, k=1e6, zeta=0.1, m=1.0, g=9.81, h0=1.0) -> np.ndarray:
+def elastic_heights(times: np.ndarray, k=1e5, zeta=0.1, m=1.0, g=9.81, h0=1.0) -> np.ndarray:
     """Heights at given times outside contacts (NaN inside)."""
     heights = np.full(len(times), np.nan)
     start, h, v = 0.0, h0, 0.0
