@@ -492,7 +492,10 @@ def test_gradient_pays_above_variable_count(change: dict[str, int]):
     """Beyond twenty where runs share lanes, beyond two where they do not."""
     has = {"loops": 0, "guards": 0, "contacts": 0, "stages": 1} | change
     system: Any = SimpleNamespace(
-        compiled=SimpleNamespace(**{key: [0] * count for key, count in has.items()}),
+        compiled=SimpleNamespace(
+            counts={"ng": has["guards"] + 3, "nj": 3},
+            **{key: [0] * count for key, count in has.items()},
+        ),
         stages=[0] * has["stages"],
     )
     assert worth(system) == (2 if change else 20)
