@@ -13,6 +13,7 @@ from unit_stand_in import entries
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate.kinds import AUTO, CODES
 from kinetree.solvers.layout import Status
+from kinetree.solvers.model_records import GUARD
 
 M, G, C, X = (
     plain("run.advance"),
@@ -62,6 +63,7 @@ def mechanism(
         l_kind=np.zeros(loops),
         c_law=np.zeros(contacts),
         header=SimpleNamespace(knots=knots, guards=2),
+        guards=np.zeros(2 * GUARD.size),
     )
     return model, SimpleNamespace(head=head(), q=np.array([1.0]), u=np.array([2.0]))
 
