@@ -510,6 +510,7 @@ def made_of(monkeypatch: pytest.MonkeyPatch, gradient: str, variables: int) -> S
         states=(),
         loops=[],
         guards=[],
+        counts={"ng": 0, "nj": 0},
         contacts=[],
     )
     names = [f"v{k}" for k in range(variables)]
