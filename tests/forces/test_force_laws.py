@@ -257,10 +257,10 @@ def test_end_stops_push_only_outwards(length: float, rate: float, force: float, 
             "end_damping": 3,
         }
     )
-    value, potential = end_stops(Bench(), stops, name("l"), name("v"), const(7.0))
-    assert Bench().value(value, l=length, v=rate) == pytest.approx(force) and Bench().value(
-        potential, l=length
-    ) == pytest.approx(stored)
+    bench = Bench()
+    value, potential = end_stops(bench, stops, name("l"), name("v"), const(7.0))
+    assert bench.value(value, l=length, v=rate) == pytest.approx(force)
+    assert bench.value(potential, l=length) == pytest.approx(stored)
 
 
 @pytest.mark.parametrize("inside", [0.0, 0.03, 0.2, 0.9])

@@ -74,8 +74,12 @@ class Bench:
             )
         }
         self.registers = SimpleNamespace(
-            names=self.sensors, expand=lambda node: node, add_table=lambda *given, **more: 0
+            names=self.sensors,
+            expand=lambda node: node,
+            add_table=lambda *given, **more: 0,
+            add=lambda name: self.numbers.setdefault(name, 0.0),
         )
+        self.jumps: list[Any] = []
         self.description = SimpleNamespace(
             forces={}, hydraulics={}, bodies={}, pieces={}, beam_forms={}
         )
