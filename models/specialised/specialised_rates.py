@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -102,12 +102,19 @@ def machine_of(found: Sequence[Motion | str]) -> Machine | None:
     return compiled(llvm_text(found)) if any(isinstance(each, Motion) for each in found) else None
 
 
+class CodeOwner(Protocol):
+    """A unit that keeps the code alive whose addresses stand in its integers."""
+
+    own: Any
+    ints: np.ndarray
+
+
 def own_place(ints: np.ndarray, stage: int) -> int:
     """Return the index in a unit's ints of a structure's code address."""
     return int(U.STAGE.of(ints, U.UNIT.size + U.STAGE.size * stage).ints) + HEADER.at("own")
 
 
-def attach(unit: Unit, found: Sequence[Motion | str], machine: Machine | None) -> None:
+def attach(unit: CodeOwner, found: Sequence[Motion | str], machine: Machine | None) -> None:
     """Connect the structures of a unit with their compiled code; others use the engine."""
     unit.own = machine
     for k, each in enumerate(found):
