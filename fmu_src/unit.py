@@ -100,6 +100,7 @@ class FmuUnit:
     compiled: list[Compiled] = field(
         default_factory=list
     )  # all structures, in the order of the stages
+    own: object = None  # keeps straight-line code alive whose addresses stand in ints
 
     @property
     def header(self) -> Named:

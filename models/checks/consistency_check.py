@@ -95,12 +95,9 @@ class Checker:
         beam = self.description.pieces.get((str(path[0]), str(path[1]))) if len(path) > 1 else None
         if beam is not None:  # what a beam is made of: told of the beam
             path, column = ("beams", beam), None
-        if (
-            path[0] == "couplings"
-            and len(path) > 1
-            and str(path[1]) in self.description.motion_laws
-        ):
-            path, column = self.description.motion_laws[str(path[1])], None
+        law = self.description.motion_laws.get(str(path[1])) if len(path) > 1 else None
+        if law is not None and path[0] == "couplings":  # told of the joint that has it
+            path, column = law, None
         if not self.full:
             line = self.origin.line(path)
             self.problems.append(

@@ -43,7 +43,7 @@ def add_jump_guards(builder: Builder) -> None:
 def jumps_of_expressions(builder: Builder) -> Iterator[tuple[Node, str, str]]:
     """Return what jumps in the expressions that make forces and rates, and in the outputs that they use, each with its text; nothing holds it."""
     d = builder.description
-    wanted = [
+    wanted: list[tuple[str, str]] = [
         (key_path(path), text)
         for path, text in expressions(d)
         if path[0] not in RESULTS and text.scope != "parameter"

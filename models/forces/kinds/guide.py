@@ -8,7 +8,7 @@ is no contact; a `closed` one has no ends.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -87,6 +87,16 @@ class GuideForce(Rubbing):
     clearance: Number = Field(0.0, description="Free play to all sides [m]")
 
 
+class Course(Protocol):
+    """What a spline runs through."""
+
+    @property
+    def points(self) -> Points | None: ...
+
+    @property
+    def closed(self) -> bool: ...
+
+
 class Curve(NamedTuple):
     """Place and derivatives at s, s nearest to the pin, bounds of s."""
 
@@ -112,7 +122,7 @@ def floor(a: E) -> E:
     return function(Op.FLOOR, a)
 
 
-def spline(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
+def spline(builder: Builder, label: str, force: Course, r: Vector) -> Curve:
     """Define a cubic spline through the points over their chord length; a closed one extends beyond
     both ends.
     """
