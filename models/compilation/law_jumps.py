@@ -22,7 +22,17 @@ from kinetree.solvers.layout import Op
 
 COMPARISONS = (Op.LT, Op.LE, Op.GT, Op.GE)
 SPACED = (Op.FLOOR, Op.CEIL, Op.MOD)
-RESULTS = ("outputs", "events", "stages", "report")  # sections that make no rates by themselves
+LAWS = (
+    "couplings",
+    "contacts",
+    "forces",
+    "inputs",
+    "states",
+    "actuators",
+    "controllers",
+    "observers",
+    "hydraulics",
+)  # sections whose expressions make rates: those of bodies and joints depend on time at most
 
 
 def add_jump_guards(builder: Builder) -> None:
@@ -45,8 +55,9 @@ def jumps_of_expressions(builder: Builder) -> Iterator[tuple[Node, str, str]]:
     d = builder.description
     wanted: list[tuple[str, str]] = [
         (key_path(path), text)
-        for path, text in expressions(d)
-        if path[0] not in RESULTS and text.scope != "parameter"
+        for section in LAWS
+        for path, text in expressions(getattr(d, section), (section,))
+        if text.scope != "parameter"
     ]
     seen: set[str] = set()
     for key, text in wanted:

@@ -97,7 +97,7 @@ def reset_signs(ev, guards, context, t, y):
         if abs(value[i]) > guard.band:
             guard.sign = math.copysign(1.0, value[i])
         else:
-            guard.sign = 0.0 if recent else -guard.direction
+            guard.sign = 0.0 if recent or guard.direction == NEVER else -guard.direction
         guard.phase = KNOWN if value[i] != 0.0 else LEAVING
         if guard.sign == 0.0:
             guard.phase = UNKNOWN

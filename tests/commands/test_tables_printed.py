@@ -184,7 +184,7 @@ def test_a_swept_response_fits_a_narrow_terminal_whole(
         out = capsys.readouterr().out
         assert max(map(len, out.splitlines())) <= 80
         found = [" ".join(line.split()) for line in out.splitlines()]
-        assert found[1:3] == ["frequency damping real imaginary", "[Hz] ratio [1/s] [rad/s] kind"]
+        assert found[1:3] == ["frequency damping real imaginary", "[Hz] ratio [1/s] [rad/s] motion"]
         assert found[3] == "1 1.23456e-10 0.70711 -1.2346e-05 -1.2346e-05 decay of a1"
         assert found[-7:] == [
             "boom.force, measured on the FMU", "phase phase", "frequency gain gain measured linear", "[Hz] measured linear [°] [°] distortion",

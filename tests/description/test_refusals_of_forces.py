@@ -202,11 +202,13 @@ TOUCHING = [
     (CONTACT | {"shape": {"sphere": 0}}, [".shape.sphere: found 0, expected numbers > 0"]),
     (
         CONTACT | {"shape": {"sphere": 1, "box": [1, 1, 1]}},
-        [".shape: found sphere and box, expected one of sphere, capsule, box, cylinder"],
+        [
+            ".shape: found sphere and box, expected one of sphere, capsule, box, cylinder, polygon, hull"
+        ],
     ),
     (
         CONTACT | {"shape": {}},
-        [".shape: found no outline, expected one of sphere, capsule, box, cylinder"],
+        [".shape: found no outline, expected one of sphere, capsule, box, cylinder, polygon, hull"],
     ),
     (CONTACT | {"shape": {"capsule": [1, 0]}}, [".shape.capsule: found 0, expected numbers > 0"]),
     (CONTACT | {"shape": {"box": [1, 1, 0]}}, [".shape.box: found 0, expected numbers > 0"]),
@@ -237,11 +239,15 @@ TOUCHING = [
     (CONTACT | {"shape": {"sphere": 1}, "against": {"body": "b", "plane": True}}, []),
     (
         CONTACT | {"shape": {"sphere": 1}, "against": {"body": "b"}},
-        [".against: found no outline, expected one of sphere, capsule, box, cylinder, plane"],
+        [
+            ".against: found no outline, expected one of sphere, capsule, box, cylinder, polygon, hull, plane"
+        ],
     ),
     (
         CONTACT | {"shape": {"sphere": 1}, "against": {"body": "b", "plane": False}},
-        [".against: found no outline, expected one of sphere, capsule, box, cylinder, plane"],
+        [
+            ".against: found no outline, expected one of sphere, capsule, box, cylinder, polygon, hull, plane"
+        ],
     ),
     (
         CONTACT | {"shape": {"box": [1, 1, 1]}, "against": {"body": "b", "box": [1, 1, 1]}},

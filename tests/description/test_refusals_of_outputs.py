@@ -192,7 +192,7 @@ OUTPUTS = [
         "outputs/o",
         {"quantity": "clearance", "force": "line"},
         [
-            ".force: found a force of kind line, expected a contact, tyre, wheel, jack, guide or rail"
+            ".force: found a force of kind line, expected a contact, tyre, wheel, jack, boundary, guide or rail"
         ],
     ),
     ("outputs/o", {"quantity": "clearance", "force": "foot"}, []),

@@ -567,7 +567,7 @@ def test_a_linearisation_is_told_mode_by_mode(capsys: pytest.CaptureFixture):
     }  # fmt: skip
     linear_text.show("Cart", None, facts, "rest")  # type: ignore[arg-type]
     lines = [
-        "Cart at equilibrium: modes", "frequency damping real imaginary", "[Hz] ratio [1/s] [rad/s] kind", "1 1.25 0 -0.5 7.5 swings",
+        "Cart at equilibrium: modes", "frequency damping real imaginary", "[Hz] ratio [1/s] [rad/s] motion", "1 1.25 0 -0.5 7.5 swings",
         "2 0 0.12346 -2 0 falls",
         "mode 2 is far", "zeros: 1+2j, -3+0j", "loop f = -y: unstable", "controller c (250 Hz, delay 2.5 ms): unstable", "c: no limit cycle",
     ]  # fmt: skip

@@ -23,6 +23,7 @@ class One:
         self.row, self.changes, self.fails, self.told = row, changes, fails, []
         self.image = np.array([1.0, math.nan, 2.0 + row % 2, 5.0])
         self.state = np.full(SIZE, float(row))
+        self.known = (0, 0)
         self.run = SimpleNamespace(work=np.arange(10.0) + 100 * row)
 
     def put(self, state: np.ndarray, time: float) -> None:
@@ -56,6 +57,7 @@ class Lanes:
         self.room: Any = SimpleNamespace(
             times=0.5 * np.arange(ROWS),
             table=np.tile(np.arange(20.0)[:, None, None], (1, ROWS, COLUMNS)),
+            stages=np.zeros((20, ROWS), dtype=int),
             failures={},
             method=np.zeros(7),
             entry=self.entry,
@@ -218,6 +220,7 @@ def test_run_continues_from_lane_state():
         structure=lambda stage: structure,
         times=0.5 * np.arange(ROWS),
         table=np.zeros((3, ROWS, 2)),
+        stages=np.zeros((3, ROWS), dtype=int),
         chosen=[1, 0],
     )
     head: Any = SimpleNamespace(stage=1.0, events=2.0, time=0.0, started=1.0, pending=2.0, told=0.0)
