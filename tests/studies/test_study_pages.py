@@ -389,7 +389,8 @@ def test_variant_page_names_best(monkeypatch: pytest.MonkeyPatch, figures: dict[
         stabilisation_report, "robustness", lambda *given: Section("With other numbers")
     )
     wanted: Any = SimpleNamespace(
-        hold=["x"], band=0.25, disturbed="", until="", energy="", show=[], ways={"soft": {"k": 1.0}, "stiff": {}}, mechanism="lib:x", settings={"pace": 2.0},
+        hold=["x"], band=0.25, disturbed="", until="", energy="", show=[],
+        ways={"soft": {"k": 1.0}, "stiff": {}}, mechanism="lib:x", settings={"pace": 2.0},
         path=Path("/a/c.toml"),
     )  # fmt: skip
     runs: Any = {
@@ -437,9 +438,10 @@ def test_comparison_names_exist_in_mechanism(monkeypatch: pytest.MonkeyPatch):
         "until": "",
         "path": "c.toml",
     }
-    asked = lambda **more: SimpleNamespace(
-        **{**given, **more}, settings={}, source=lambda: "lib:pendulum"
-    )  # noqa: E731
+
+    def asked(**more):
+        return SimpleNamespace(**{**given, **more}, settings={}, source=lambda: "lib:pendulum")
+
     assert (
         system_of(asked(), "a") is system
         and system_of(asked(energy="", disturbed=""), "a") is system
