@@ -95,14 +95,20 @@ class Checker:
         beam = self.description.pieces.get((str(path[0]), str(path[1]))) if len(path) > 1 else None
         if beam is not None:  # what a beam is made of: told of the beam
             path, column = ("beams", beam), None
-        law = self.description.motion_laws.get(str(path[1])) if len(path) > 1 else None
-        if law is not None and path[0] == "couplings":  # told of the joint that has it
+        law = self.motion_law(path)
+        if law is not None:  # a law of a joint: told of the joint
             path, column = law, None
         if not self.full:
             line = self.origin.line(path)
             self.problems.append(
                 Problem(key_path(path), found, expected, hint, self.origin.file, line, column)
             )
+
+    def motion_law(self, path: Path) -> Path | None:
+        """Return the path of the amount of a transform that a generated coupling stands for."""
+        if len(path) < 2 or path[0] != "couplings":
+            return None
+        return self.description.motion_laws.get(str(path[1]))
 
     def warn(
         self,

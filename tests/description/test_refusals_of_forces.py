@@ -254,7 +254,8 @@ TOUCHING = [
         [
             (
                 ".against: found a box against a box; spheres touch everything, capsules each other and planes, "
-                "boxes, cylinders and hulls planes and spheres, polygons planes, spheres and each other; or describe it by several contacts"
+                "boxes, cylinders and hulls planes and spheres, polygons planes, spheres "
+                "and each other; or describe it by several contacts"
             )
         ],
     ),
@@ -265,7 +266,8 @@ TOUCHING = [
         [
             (
                 ".against: found a cylinder against a capsule; spheres touch everything, capsules each other "
-                "and planes, boxes, cylinders and hulls planes and spheres, polygons planes, spheres and each other; or describe it by several contacts"
+                "and planes, boxes, cylinders and hulls planes and spheres, polygons planes, spheres "
+                "and each other; or describe it by several contacts"
             )
         ],
     ),
