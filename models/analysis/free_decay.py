@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -96,6 +97,35 @@ class Decay:
         return draw_fit(self.time, self.measured, self.fitted, title, path)
 
 
+class Hankel(NamedTuple):
+    """A record of free decay and the singular value decomposition of its Hankel matrices."""
+
+    time: np.ndarray
+    channels: dict[str, np.ndarray]
+    interval: float  # between two samples [s]
+    rows: int  # of the matrix of one channel
+    singular: np.ndarray
+    V: np.ndarray  # right singular vectors, one per row
+
+
+def hankel_decomposition(
+    time: Sequence[float] | np.ndarray,
+    channels: Mapping[str, Sequence[float] | np.ndarray],
+    order: int | None,
+) -> Hankel:
+    """Check a record and decompose the Hankel matrices of its channels, each scaled by its spread."""
+    t = np.asarray(time, dtype=float)
+    columns = {name: np.asarray(values, dtype=float) for name, values in channels.items()}
+    check_record(t, columns, order)
+    rows = t.size - min(t.size // 2, MAX_HANKEL_COLUMNS)
+    scaled = [values / (values.std() or 1.0) for values in columns.values()]
+    hankel = np.vstack(
+        [np.lib.stride_tricks.sliding_window_view(values, t.size - rows + 1) for values in scaled]
+    )
+    _, singular, V = np.linalg.svd(hankel, full_matrices=False)
+    return Hankel(t, columns, (t[-1] - t[0]) / (t.size - 1), rows, singular, V)
+
+
 def free_decay(
     time: Sequence[float] | np.ndarray,
     channels: Mapping[str, Sequence[float] | np.ndarray],
@@ -105,16 +135,7 @@ def free_decay(
 
     `order`: two per oscillation, one per part that does not swing, such as an offset; left out: as the singular values say.
     """
-    t = np.asarray(time, dtype=float)
-    columns = {name: np.asarray(values, dtype=float) for name, values in channels.items()}
-    check_record(t, columns, order)
-    dt = (t[-1] - t[0]) / (t.size - 1)
-    rows = t.size - min(t.size // 2, MAX_HANKEL_COLUMNS)
-    scaled = [values / (values.std() or 1.0) for values in columns.values()]
-    hankel = np.vstack(
-        [np.lib.stride_tricks.sliding_window_view(values, t.size - rows + 1) for values in scaled]
-    )
-    _, singular, V = np.linalg.svd(hankel, full_matrices=False)
+    t, columns, dt, rows, singular, V = hankel_decomposition(time, channels, order)
     values = np.column_stack(list(columns.values()))
     fit = fitted_poles(V, values, order, rows)
     poles, covariance, noise = fit if order else significant_modes(fit, values)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.analysis.free_decay import MAX_HANKEL_COLUMNS, check_record, invariance_poles
+from kinetree.models.analysis.free_decay import hankel_decomposition, invariance_poles
 
 FREQUENCY_SHARE, DECAY_SHARE = 0.01, 0.05
 MAX_ORDER = 40
@@ -101,18 +101,8 @@ def stabilisation_diagram(
     most: int = MAX_ORDER,
 ) -> Diagram:
     """Return the poles of the orders 2, 4, ..., `most` of one singular value decomposition."""
-    t = np.asarray(time, dtype=float)
-    columns = {name: np.asarray(values, dtype=float) for name, values in channels.items()}
-    check_record(t, columns, None)
-    dt = (t[-1] - t[0]) / (t.size - 1)
-    rows = t.size - min(t.size // 2, MAX_HANKEL_COLUMNS)
-    scaled = [values / (values.std() or 1.0) for values in columns.values()]
-    _, _, V = np.linalg.svd(
-        np.vstack(
-            [np.lib.stride_tricks.sliding_window_view(each, t.size - rows + 1) for each in scaled]
-        ),
-        full_matrices=False,
-    )
+    record = hankel_decomposition(time, channels, None)
+    dt, rows, V = record.interval, record.rows, record.V
     found: list[Pole] = []
     before: list[tuple[float, float]] = []
     orders = tuple(range(2, min(most, rows // 3, len(V)) + 1, 2))

@@ -27,6 +27,7 @@ from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.hull_contact import hull_arms, sphere_and_hull
 from kinetree.models.forces.outlines import Placed
 from kinetree.models.forces.polygon_contact import (
+    LEAST_DISTANCE,
     corner_arms,
     edges_of,
     face_corner_arms,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder
     from kinetree.models.forces.force_schema import Standing
 
-LEAST_DISTANCE = 1e-12  # distance below which no direction is told [m]
 LEAST_SLANT = 1e-9  # below it all of a rim is equally low
 NONE = Vector(const(0.0), const(0.0), const(0.0))
 PARALLEL = 1e-12  # square of the sine of the angle below which segments count as parallel

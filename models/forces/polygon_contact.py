@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kinetree.models.expressions.node_arithmetic import (
     E,
     absolute,
     choose,
-    const,
     larger,
     root,
     smaller,
@@ -61,11 +60,12 @@ class Nearest:
     ny: E
 
 
-def signed_area(corners: Sequence[Sequence[E]]) -> E:
-    """Return the area [m2] of a polygon, positive for corners that run counter-clockwise."""
-    closed = [*corners, corners[0]]
-    parts = (a[0] * b[1] - b[0] * a[1] for a, b in pairwise(closed))
-    return 0.5 * sum(parts, const(0.0))
+def signed_area(corners: Sequence[Sequence[Any]]) -> Any:
+    """Return the area [m2] of a polygon of numbers or expressions, positive for corners that run
+    counter-clockwise.
+    """
+    first, *others = (a[0] * b[1] - b[0] * a[1] for a, b in pairwise([*corners, corners[0]]))
+    return 0.5 * sum(others, first)
 
 
 def edges_of(shape: Placed) -> list[Edge]:

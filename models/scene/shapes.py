@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.models.description.schema import Shape
 from kinetree.models.description.surfaces import SurfaceError, read_surface
+from kinetree.models.forces.polygon_contact import signed_area
 from kinetree.models.language.colours import rgb
 from kinetree.models.language.errors import ModelError, Problem
 from kinetree.models.scene.attachments import Numbers, turned
@@ -129,11 +130,6 @@ def extruded(corners: Sequence[np.ndarray], height: float) -> Part:
         "points": points.ravel().tolist(),
         "triangles": [index for triangle in triangles for index in triangle],
     }
-
-
-def signed_area(flat: np.ndarray) -> float:
-    x, y = flat.T
-    return 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
 
 
 def triangulated(flat: np.ndarray) -> list[tuple[int, int, int]]:

@@ -160,15 +160,24 @@ def exudyn_run(fem: Any, bar: Bar, step: float) -> tuple[np.ndarray, float]:
             storeInternal=True,
         )
     )
+    return end_in_exudyn(exu, mbs, sensor, STOP, step)
+
+
+def end_in_exudyn(
+    exu: Any, mbs: Any, sensor: Any, stop_time: float, step: float
+) -> tuple[np.ndarray, float]:
+    """Run a system of Exudyn by its generalised-alpha method; return the place that a sensor has at
+    the end [m] and the processing time [s].
+    """
     mbs.Assemble()
     settings = exu.SimulationSettings()
-    settings.timeIntegration.numberOfSteps = round(STOP / step)
-    settings.timeIntegration.endTime = STOP
+    settings.timeIntegration.numberOfSteps = round(stop_time / step)
+    settings.timeIntegration.endTime = stop_time
     settings.timeIntegration.verboseMode = 0
     settings.timeIntegration.newton.useModifiedNewton = True
     settings.timeIntegration.generalizedAlpha.spectralRadius = 0.95
     settings.solutionSettings.writeSolutionToFile = False
-    settings.solutionSettings.sensorsWritePeriod = STOP
+    settings.solutionSettings.sensorsWritePeriod = stop_time
     start = time.perf_counter()
     mbs.SolveDynamic(settings)
     seconds = time.perf_counter() - start

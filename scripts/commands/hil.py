@@ -149,7 +149,6 @@ def show(record: "Record") -> None:
     """Print sentences and times of a run."""
     from rich.console import Console
 
-    from kinetree.scripts.commands.identify import table
     from kinetree.scripts.hil.report import (
         held_rows,
         limit_rows,
@@ -158,7 +157,7 @@ def show(record: "Record") -> None:
         sentences,
         times,
     )
-    from kinetree.scripts.reports.summary import show_table
+    from kinetree.scripts.reports.summary import show_table, text_table
 
     console = Console(highlight=False, soft_wrap=True)
     for line in sentences(record):
@@ -174,7 +173,7 @@ def show(record: "Record") -> None:
         console.print(f"{text}: {value:.4g}, {word} (limits {low:g} to {high:g})", markup=False)
     if record.computing:
         rows = [(name, *(f"{value:.4g}" for value in values)) for name, *values in times(record)]
-        show_table(table("Times [µs]", ("", "50 %", "99 %", "99.9 %", "largest"), rows))
+        show_table(text_table("Times [µs]", ("", "50 %", "99 %", "99.9 %", "largest"), rows))
     for name, delay, word, gain, phase, wait, modulus in margin_rows(record):
         text = (
             f"{name} ({delay:.3g} ms): {word}, gain margin {gain:.3g}, phase margin {phase:.3g}°, "

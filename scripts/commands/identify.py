@@ -309,7 +309,7 @@ def tell_fit(
     console = kept(found, content, output, plot, quiet, json)
     if console is None:
         return
-    from kinetree.scripts.reports.summary import show_table
+    from kinetree.scripts.reports.summary import show_table, text_table
 
     rows = [
         (
@@ -323,7 +323,7 @@ def tell_fit(
         )
         for e in found.estimates
     ]
-    show_table(table(found.name, ("parameter", "start", "found", "± 1σ", "", "", ""), rows))
+    show_table(text_table(found.name, ("parameter", "start", "found", "± 1σ", "", "", ""), rows))
     columns = [
         (
             f.name,
@@ -334,7 +334,9 @@ def tell_fit(
         )
         for f in found.fits
     ]
-    show_table(table("", ("column", "rows", "rms left", "mean deviation", "correlation"), columns))
+    show_table(
+        text_table("", ("column", "rows", "rms left", "mean deviation", "correlation"), columns)
+    )
     for first, second, value in found.alike:
         console.print(
             f"{first} and {second} are hardly told apart by these data: correlation {value:.3f}"
@@ -380,7 +382,7 @@ def tell_decay(
     console = kept(found, content, output, plot, quiet, json)
     if console is None:
         return
-    from kinetree.scripts.reports.summary import show_table
+    from kinetree.scripts.reports.summary import show_table, text_table
 
     duration = float(found.time[-1] - found.time[0])
     lines = []
@@ -414,46 +416,24 @@ def tell_decay(
         "amplitude and phase [rad]",
         "",
     )
-    show_table(table("Free decay", headings, lines))
+    show_table(text_table("Free decay", headings, lines))
     columns = [
         (f.name, f"{f.rms:.4g}", f"{100 * f.mean_deviation:.2g} %", f"{f.correlation:.6f}")
         for f in found.fits
     ]
-    show_table(table("", ("column", "rms left", "mean deviation", "correlation"), columns))
+    show_table(text_table("", ("column", "rms left", "mean deviation", "correlation"), columns))
     if mechanism is not None and values:
         lines = [
             (e.name, f"{e.start:.6g}", f"{e.value:.8g}", f"{e.deviation:.2g}", e.unit, e.note)
             for e in values.estimates
         ]
         show_table(
-            table(
+            text_table(
                 mechanism.description.name, ("parameter", "start", "found", "± 1σ", "", ""), lines
             )
         )
     for note in notes:
         console.print(note, markup=False)
-
-
-TEXT_COLUMNS = ("motion",)
-
-
-def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> Any:
-    from rich.markup import escape
-    from rich.table import Table
-
-    made = Table(
-        box=None,
-        padding=(0, 2),
-        title=escape(title) or None,
-        title_justify="left",
-        title_style="bold",
-    )
-    for k, heading in enumerate(headings):
-        texts = k == 0 or not heading or heading in TEXT_COLUMNS
-        made.add_column(escape(heading), justify="left" if texts else "right")
-    for row in rows:
-        made.add_row(*map(escape, row))
-    return made
 
 
 COMMAND = Command("identify", identify, place=80)

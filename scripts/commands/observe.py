@@ -185,8 +185,8 @@ def show(title: str, found: "Estimate", content: dict[str, Any]) -> None:
     """Print the last estimates and the consistency of the filter."""
     from rich.console import Console
 
-    from kinetree.scripts.commands.identify import table
     from kinetree.scripts.reports.observer_report import sentences
+    from kinetree.scripts.reports.summary import text_table
 
     console = Console()
     rows = [
@@ -200,7 +200,7 @@ def show(title: str, found: "Estimate", content: dict[str, Any]) -> None:
         for name, each in content["estimates"].items()
     ]
     title = f"{title}: estimates at {found.time[-1]:.6g} s ({found.method}, {content['readings']} readings)"
-    shown = table(title, ("", "value", "± std", "± at the start", ""), rows)
+    shown = text_table(title, ("", "value", "± std", "± at the start", ""), rows)
     console.print(shown)
     for line in sentences(content):
         console.print(line, markup=False, highlight=False)

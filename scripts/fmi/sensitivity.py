@@ -24,13 +24,18 @@ DRAWS = 8  # starts that differ by one rounding
 TAIL = 8.0  # the largest of all possible roundings over the largest of those drawn
 
 
+def sizes_of_columns(table: np.ndarray) -> np.ndarray:
+    """Return the largest magnitude in each column, at least 1."""
+    return np.maximum(1.0, np.max(np.abs(table), axis=0))
+
+
 def deviations(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the largest difference of each column of two tables, or of each number of two rows,
     relative to its size where that exceeds 1.
     """
     if a.size == 0:
         return np.zeros(a.shape[-1] if a.ndim else 0)
-    scale = np.maximum(1.0, np.max(np.abs(b), axis=0) if b.ndim > 1 else np.abs(b))
+    scale = sizes_of_columns(b) if b.ndim > 1 else np.maximum(1.0, np.abs(b))
     found = np.abs(a - b) / scale
     return found.max(axis=0) if b.ndim > 1 else found
 
@@ -46,7 +51,7 @@ def end_deviation(found: np.ndarray, expected: np.ndarray) -> float:
     """Return the largest difference of a row from the last row of a table, relative to the size of
     a column where that exceeds 1.
     """
-    scale = np.maximum(1.0, np.max(np.abs(expected), axis=0))
+    scale = sizes_of_columns(expected)
     return float(np.max(np.abs(found - expected[-1]) / scale, initial=0.0))
 
 
@@ -83,7 +88,7 @@ def horizon(
     twin.reset()
     change = 1e-9
     twin.start({name: start + change * (1.0 + abs(start)) for name, start in given.items()})
-    scale = np.maximum(1.0, np.max(np.abs(expected), axis=0))
+    scale = sizes_of_columns(expected)
     columns = np.abs(run(twin, grid, names) - expected) / scale
     moved = np.max(columns, axis=1)
     first = max(change, float(moved[:2].max()))

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
     """Print modes, zeros, margins, limit cycles and measured responses of a linear system."""
-    from kinetree.scripts.commands.identify import table
-    from kinetree.scripts.reports.summary import show_table
+    from kinetree.scripts.reports.summary import show_table, text_table
 
     rows = [
         (
@@ -30,7 +29,7 @@ def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
     ]
     about = "at equilibrium" if at == "rest" else f"at {at}" + (" s" if at != "start" else "")
     head = ("", "frequency\n[Hz]", "damping\nratio", "real\n[1/s]", "imaginary\n[rad/s]", "motion")
-    console = show_table(table(f"{title} {about}: modes", head, rows))
+    console = show_table(text_table(f"{title} {about}: modes", head, rows, texts=("motion",)))
     for sentence in facts["said"]:
         console.print(sentence, markup=False)
     if facts["zero_array"].size:
@@ -89,12 +88,11 @@ def worst_of(stages: list[Any]) -> str:
 
 def show_stages(stages: list[Any]) -> None:
     """Print the margins of the loops as the stages begin, and the worst of them."""
-    from kinetree.scripts.commands.identify import table
-    from kinetree.scripts.reports.summary import show_table
+    from kinetree.scripts.reports.summary import show_table, text_table
 
     title = "Margins of the controllers as the stages begin"
     head = (*STAGE_HEAD, "modulus\nmargin")
-    console = show_table(table(title, head, stage_rows(stages)))
+    console = show_table(text_table(title, head, stage_rows(stages)))
     console.print(worst_of(stages), markup=False)
 
 
@@ -143,8 +141,7 @@ def cycle_text(cycles: list[Any]) -> str:
 
 def show_sweep(sweep: Sweep) -> None:
     """Print measured and linear frequency responses, one table per output."""
-    from kinetree.scripts.commands.identify import table
-    from kinetree.scripts.reports.summary import show_table
+    from kinetree.scripts.reports.summary import show_table, text_table
 
     head = (
         "frequency\n[Hz]",
@@ -165,7 +162,7 @@ def show_sweep(sweep: Sweep) -> None:
                 strict=True,
             )
         ]
-        console = show_table(table(f"{output}, measured on the FMU", head, rows))
+        console = show_table(text_table(f"{output}, measured on the FMU", head, rows))
         console.print(
             f"largest relative deviation from the linear response: {sweep.apart[:, k].max():.2g}",
             markup=False,

@@ -31,6 +31,33 @@ def columns_table(result: Any, names: Sequence[str], title: str) -> "Table":
     return table
 
 
+def text_table(
+    title: str,
+    headings: tuple[str, ...],
+    rows: list[tuple[str, ...]],
+    texts: tuple[str, ...] = (),
+) -> "Table":
+    """Return a table for the terminal: numbers stand right; the first column, those without a
+    heading and those of `texts` stand left.
+    """
+    from rich.markup import escape
+    from rich.table import Table
+
+    made = Table(
+        box=None,
+        padding=(0, 2),
+        title=escape(title) or None,
+        title_justify="left",
+        title_style="bold",
+    )
+    for k, heading in enumerate(headings):
+        left = k == 0 or not heading or heading in texts
+        made.add_column(escape(heading), justify="left" if left else "right")
+    for row in rows:
+        made.add_row(*map(escape, row))
+    return made
+
+
 def show_table(table: "Table") -> "Console":
     """Print a table as wide as it needs to be: names are not cut."""
     from rich.console import Console

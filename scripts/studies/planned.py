@@ -152,7 +152,7 @@ def show_plan(content: dict[str, Any]) -> None:
     """Print the table of planned experiments."""
     from rich.console import Console
 
-    from kinetree.scripts.commands.identify import table
+    from kinetree.scripts.reports.summary import text_table
 
     heads = ("experiment", *(f"± 1σ of {name}" for name in content["parameters"]), "score")
     rows = []
@@ -168,5 +168,5 @@ def show_plan(content: dict[str, Any]) -> None:
         where = ", ".join(f"{name} = {value:.4g}" for name, value in each.get("found", {}).items())
         rows.append((f"{label} ({where})" if where else label, *cells, f"{each['score']:.2f}"))
     Console(highlight=False, soft_wrap=True).print(
-        table("What experiments would tell", heads, rows)
+        text_table("What experiments would tell", heads, rows)
     )

@@ -25,6 +25,7 @@ from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import Between, ForceTable
 from kinetree.models.forces.kinds.guide import MOST_POINTS, spline
 from kinetree.models.forces.line_laws import define_force
+from kinetree.models.forces.polygon_contact import signed_area
 from kinetree.models.forces.wrench_pairs import add_pair
 from kinetree.models.language.basic_checks import Path
 from kinetree.models.language.numbers_and_expressions import Number
@@ -72,12 +73,6 @@ class BoundaryForce(ForceTable):
         """Return None: a boundary is not a helix."""
 
 
-def enclosed_area(curve: Points) -> float:
-    """Return the area inside the polygon of a curve, below 0 where it runs clockwise [m2]."""
-    x, y = np.array(curve).T
-    return 0.5 * float(x @ np.roll(y, -1) - y @ np.roll(x, -1))
-
-
 def add_boundary(builder: Builder, label: str, force: BoundaryForce) -> None:
     """Add the force on the pin, with the name NAME.distance of its surface from the curve."""
     key = f"forces.{label}"
@@ -91,7 +86,7 @@ def add_boundary(builder: Builder, label: str, force: BoundaryForce) -> None:
     r = Vector(name(hidden(label, "pin x")), name(hidden(label, "pin y")), const(0.0))
     curve = spline(builder, label, force, r)
     c, along, _ = curve.at(curve.nearest)
-    free = 1.0 if (enclosed_area(force.curve) > 0.0) == (force.side == "inside") else -1.0
+    free = 1.0 if (signed_area(force.curve) > 0.0) == (force.side == "inside") else -1.0
     way = along.unit()
     normal = Vector(-free * way.y, free * way.x, const(0.0))
     k, mu, a, radius = (
@@ -136,7 +131,7 @@ def check_boundary(checker: Checker, path: Path, force: BoundaryForce) -> None:
         return
     if float(np.linalg.norm(np.diff((*points, points[0]), axis=0), axis=1).min()) == 0.0:
         checker.complain((*path, "curve"), "the same point twice in a row", "points apart")
-    elif enclosed_area(force.curve) == 0.0:
+    elif signed_area(force.curve) == 0.0:
         checker.complain((*path, "curve"), "a curve without an area", "points around an area")
     elif sharpness and (fault := spline_fault(points, True, (radius or 0.0) + FELT / sharpness)):
         checker.complain(
