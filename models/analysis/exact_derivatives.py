@@ -27,7 +27,7 @@ from kinetree.solvers.layout import DUAL_STRIDE
 if TYPE_CHECKING:
     from kinetree.models.engine.instance import Instance
 
-LARGE = 1e3  # inputs and states mostly enter linearly, and small changes of large forces would drown in roundoff
+LARGE_STEP = 1e3  # inputs and states mostly enter linearly, and small changes of large forces would drown in roundoff
 
 
 class SlopeCall:
@@ -159,7 +159,11 @@ class Slopes:
 
         first = self.along.coordinates.size
         sizes = np.concatenate(
-            (np.ones(first), np.maximum(1.0, np.abs(self.v)), LARGE * np.maximum(1.0, np.abs(z)))
+            (
+                np.ones(first),
+                np.maximum(1.0, np.abs(self.v)),
+                LARGE_STEP * np.maximum(1.0, np.abs(z)),
+            )
         )
         return automatic_differences(response, np.zeros(p + z.size), DIFFERENCE_STEP * sizes)
 

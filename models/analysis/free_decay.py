@@ -21,13 +21,13 @@ from kinetree.models.analysis.identification_result import Fit, draw_fit
 
 MAX_ORDER = 40  # poles that are looked for
 MAX_HANKEL_COLUMNS = 600  # columns of the Hankel matrices; longer records are cut into rows
-GROWS = 25.0  # powers of e over half the record: what grows faster is no decay
+MAX_GROWTH = 25.0  # powers of e over half the record: what grows faster is no decay
 LEAST_POLE = 1e-12  # of a pole: what is smaller decays within a sample
-GAIN = 1e-3  # of the criterion per sample by which least squares must be better than invariance, which is exact without noise
-SURE = 2.0  # deviations, beyond what the largest of many has by chance
-BRIEF = 1.0  # powers of e per sample
-EDGE = 0.97  # of half the sampling rate
-VAGUE = 0.3  # part of a frequency that its deviation may be
+LEAST_CRITERION_GAIN = 1e-3  # of the criterion per sample by which least squares must be better than invariance, which is exact without noise
+SIGNIFICANT_DEVIATIONS = 2.0  # deviations, beyond what the largest of many has by chance
+MAX_DECAY_PER_SAMPLE = 1.0  # powers of e per sample
+MAX_FREQUENCY_SHARE = 0.97  # of half the sampling rate
+MAX_FREQUENCY_DEVIATION = 0.3  # part of a frequency that its deviation may be
 SINGULAR_ROUNDING = 1e-13  # singular values below this part of the largest are zero
 
 
@@ -179,7 +179,7 @@ def fitted_poles(
     start = min(tried, key=lambda each: each[:2])[2]
     poles, covariance, noise = refine_poles(start, steps, values)
     before, after = (information_criterion(each, steps, values) for each in (start, poles))
-    better = before - after > GAIN * len(values)
+    better = before - after > LEAST_CRITERION_GAIN * len(values)
     return (poles if better else start), covariance, noise
 
 
@@ -190,7 +190,7 @@ def invariance_poles(V: np.ndarray) -> Poles | None:
         return None
     z = np.where(np.abs(np.imag(z)) <= LEAST_POLE * np.abs(z), np.real(z), z)
     found = np.log(z.astype(complex))
-    return Poles.of(found) if (np.real(found) * len(V.T) < GROWS).all() else None
+    return Poles.of(found) if (np.real(found) * len(V.T) < MAX_GROWTH).all() else None
 
 
 def significant_modes(
@@ -205,7 +205,11 @@ def significant_modes(
         fades = np.concatenate((-poles.single, poles.decay))
         turns = np.concatenate((np.zeros(n), poles.turn))
         ratios = np.where(
-            (turns >= EDGE * np.pi) | (fades > BRIEF) | (fades * len(values) < -GROWS), 0.0, ratios
+            (turns >= MAX_FREQUENCY_SHARE * np.pi)
+            | (fades > MAX_DECAY_PER_SAMPLE)
+            | (fades * len(values) < -MAX_GROWTH),
+            0.0,
+            ratios,
         )
         if ratios.size < 2 or ratios.min() > noise_threshold(len(values)):
             return fit
@@ -223,7 +227,7 @@ def noise_threshold(samples: int) -> float:
     """Return the deviations of an amplitude that noise hardly reaches at any of so many
     frequencies.
     """
-    return SURE + float(np.sqrt(2.0 * np.log(samples)))
+    return SIGNIFICANT_DEVIATIONS + float(np.sqrt(2.0 * np.log(samples)))
 
 
 def mode_significance(poles: Poles, steps: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -332,15 +336,15 @@ def reliability_note(
 ) -> str:
     """Return why a mode should not be relied on; turn and fade per sample."""
     periods = turn * samples / (2 * np.pi)
-    if turn >= EDGE * np.pi:
+    if turn >= MAX_FREQUENCY_SHARE * np.pi:
         return "at the limit of the sampling: half the sampling rate is no motion"
     if ratio <= noise_threshold(samples):
         return f"not told from noise: its amplitude is {ratio:.1f} of its own deviation"
-    if fade > BRIEF:
+    if fade > MAX_DECAY_PER_SAMPLE:
         return "gone within a sample"
     if fade * samples < -1.0:
         return "it grows: this is no decay"
-    if turn and deviation > VAGUE * frequency:
+    if turn and deviation > MAX_FREQUENCY_DEVIATION * frequency:
         return f"its frequency is known to {100 * deviation / frequency:.0f} % only"
     return f"the record holds {periods:.2g} of its periods only" if turn and periods < 1.0 else ""
 

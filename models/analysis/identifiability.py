@@ -26,7 +26,7 @@ COLUMN_ROUNDING = 1e-5  # of a column, beside its spread
 BY_CHANCE = 6.0  # over the rows: part of noise that a parameter without meaning may explain
 EXPLAINS = 0.01  # part of what is left, from which another parameter is named
 FAINT_INFLUENCE = 1e-2  # the same, below which slopes are looked at with another step
-VAGUE = 1e-3  # singular value of the scaled Jacobian beside the largest, the same
+VAGUE_RATIO = 1e-3  # singular value of the scaled Jacobian beside the largest, the same
 OTHER_STEP = 3.0  # beside PARAMETER_STEP
 DIFFERENT = 0.3  # part of slopes by which those of another step differ where they are rounding
 
@@ -44,7 +44,7 @@ def refuse_vague_parameters(fitting: Fitting, x: np.ndarray, J: np.ndarray) -> N
     sizes = np.linalg.norm(J, axis=0)
     faint = np.abs(J).max(axis=0) < FAINT_INFLUENCE
     _, singular, V = np.linalg.svd(J / np.where(sizes > 0.0, sizes, 1.0), full_matrices=False)
-    vague = singular < VAGUE * singular[0]
+    vague = singular < VAGUE_RATIO * singular[0]
     other = fitting.jacobian(x, OTHER_STEP * PARAMETER_STEP) if faint.any() or vague.any() else J
     for k, name in enumerate(names):
         if faint[k] and are_rounding(J[:, k], other[:, k]):

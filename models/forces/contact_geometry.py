@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from kinetree.models.forces.force_schema import Standing
 
 LEAST_SLANT = 1e-9  # below it all of a rim is equally low
-NONE = Vector(const(0.0), const(0.0), const(0.0))
+ZERO_VECTOR = Vector(const(0.0), const(0.0), const(0.0))
 PARALLEL = 1e-12  # square of the sine of the angle below which segments count as parallel
 
 
@@ -71,7 +71,7 @@ def corners(first: Placed, normal: Vector) -> tuple[list[Vector], E]:
         return hull_arms(first), const(0.0)
     sizes = first.sizes()
     if first.shape == "sphere":
-        return [NONE], sizes[0]
+        return [ZERO_VECTOR], sizes[0]
     if first.shape == "capsule":
         half = first.z.times(0.5 * sizes[1])
         return [half, half.times(-1.0)], sizes[0]
@@ -157,14 +157,14 @@ def apart(first: Placed, second: Placed, a: Vector, b: Vector, radius: E, other:
 
 
 def sphere_sphere(first: Placed, second: Placed) -> list[Spot]:
-    return apart(first, second, NONE, NONE, first.sizes()[0], second.sizes()[0])
+    return apart(first, second, ZERO_VECTOR, ZERO_VECTOR, first.sizes()[0], second.sizes()[0])
 
 
 def sphere_capsule(first: Placed, second: Placed) -> list[Spot]:
     """Return the nearest point of the segment."""
     radius, length = second.sizes()
     along = clamped(first.centre.minus(second.centre).dot(second.z), 0.5 * length)
-    return apart(first, second, NONE, second.z.times(along), first.sizes()[0], radius)
+    return apart(first, second, ZERO_VECTOR, second.z.times(along), first.sizes()[0], radius)
 
 
 def capsule_capsule(first: Placed, second: Placed) -> list[Spot]:
@@ -229,7 +229,7 @@ def from_solid(
         choose(outside, a / larger(distance, LEAST_DISTANCE), b)
         for a, b in zip(out, faces, strict=True)
     ]
-    normal = NONE
+    normal = ZERO_VECTOR
     for part, axis in zip(share, axes, strict=True):
         normal = normal.plus(axis.times(part))
     radius = first.sizes()[0]

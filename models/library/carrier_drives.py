@@ -76,7 +76,7 @@ CONTROL: Rows = {
     ),
     **carrier_compensation.ADVANCE,
 }
-FULL = 0.99  # opening from which on a valve counts as fully open
+FULLY_OPEN = 0.99  # opening from which on a valve counts as fully open
 LUFF: Rows = {
     "luff_area_a": (40e-4, "m2", "piston of the luffing cylinder"),
     "luff_area_b": (28e-4, "m2", "ring of the luffing cylinder"),
@@ -413,7 +413,7 @@ def outputs(on: Settings) -> Table:
         }
     for drive in labels(on):
         found[f"{drive}_saturation"] = {
-            "value": f"if(abs({drive}_valve.spool) > {FULL}, 1, 0)",
+            "value": f"if(abs({drive}_valve.spool) > {FULLY_OPEN}, 1, 0)",
             "unit": "1",
             "text": f"1 while the valve of {drive} is fully open, so that it gives no more",
         }

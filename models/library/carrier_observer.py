@@ -23,7 +23,9 @@ SENSORS: Rows = {
     "push_doubt": (0.15, "1", "standard deviation of the foreseen factor on the push"),
     "trim_doubt": (5000.0, "N.m", "standard deviation of the unknown moment on the luff axis"),
 }
-SMALL = 1e-5  # standard deviation at rest of angles, travels [rad, m], their speeds and openings
+REST_DEVIATION = (
+    1e-5  # standard deviation at rest of angles, travels [rad, m], their speeds and openings
+)
 
 
 def measured(on: Settings, labels: list[str]) -> dict[str, tuple[str, str]]:
@@ -61,9 +63,9 @@ def observers(on: Settings, labels: list[str]) -> Table:
     moving = [f"{way}{i}" for i in range(1, on.n + 1) for way in ("s", "tilt", "turn")]
     still = [*turning, *moving]
     oil = [f"{label}_{side}.pressure" for label in labels for side in "ab"]
-    initial = {name: SMALL for each in still for name in (each, f"der({each})")}
-    initial |= {f"{label}_valve.spool": SMALL for label in labels}
-    initial |= {f"{axis}_target": SMALL for axis in ("slew", "luff")}
+    initial = {name: REST_DEVIATION for each in still for name in (each, f"der({each})")}
+    initial |= {f"{label}_valve.spool": REST_DEVIATION for label in labels}
+    initial |= {f"{axis}_target": REST_DEVIATION for axis in ("slew", "luff")}
     watch = {
         "period": "sample_period",
         "readings": [

@@ -20,7 +20,9 @@ REPLAN: Rows = {
     "patience": (1.0, "s", "time after pace for which the next push waits at most"),
 }
 DRIVES = {"slew": "slew_drive", "luff": "luff_drive"}
-LEAST = 1e5  # N².s or (N.m)².s: a known load whose square has a smaller integral tells no size
+LEAST_LOAD_INTEGRAL = (
+    1e5  # N².s or (N.m)².s: a known load whose square has a smaller integral tells no size
+)
 TRAVELS = "pushed > 0 and departed == 0"
 
 
@@ -64,7 +66,7 @@ def remembered() -> Table:
 def size(axis: str) -> str:
     """Return the size that the last departure has had; the one before where it tells none."""
     square = f"{axis}_square"
-    return f"if({square} > {LEAST}, {axis}_matched/max({square}, {LEAST}), {axis}_size)"
+    return f"if({square} > {LEAST_LOAD_INTEGRAL}, {axis}_matched/max({square}, {LEAST_LOAD_INTEGRAL}), {axis}_size)"
 
 
 def plan() -> Table:

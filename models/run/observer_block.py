@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OWN = "expected"  # outputs of the inner model are NAME.expected1, ...
 START_DEVIATION, SPEED_NOISE = 1e-2, 1e-2  # where none is given
-NONE = 1e300
+NO_BOUND = 1e300
 
 
 def bias_of(name: str, k: int) -> str:
@@ -209,7 +209,7 @@ class FilterNumbers:
         sizes = [self.sizes.get(key, 1.0) for key in entries]
         noise = [number(reading.noise, 0.0) for reading in observer.readings]
         limits: list[float] = []
-        locked = [(0.0, 0.0, 0.0, -NONE, NONE)] * len(locked_in(compiled))
+        locked = [(0.0, 0.0, 0.0, -NO_BOUND, NO_BOUND)] * len(locked_in(compiled))
         for start, deviation, density, low, high in (*self.registers(), *locked):
             starts.append(start)
             deviations.append(deviation)
@@ -224,10 +224,10 @@ class FilterNumbers:
         each: EstimatedNumber
         for key, each in (*observer.parameters.items(), *observer.unknowns.items()):
             start = number(each.start, self.known.get(key, 0.0))
-            limits = number(each.min, -NONE), number(each.max, NONE)
+            limits = number(each.min, -NO_BOUND), number(each.max, NO_BOUND)
             found.append((start, number(each.std, 0.0), number(each.walk, 0.0), *limits))
         for k in biased_readings(observer):
             reading = observer.readings[k - 1]
             sizes = number(reading.bias, 0.0), number(reading.bias_walk, 0.0)
-            found.append((0.0, *sizes, -NONE, NONE))
+            found.append((0.0, *sizes, -NO_BOUND, NO_BOUND))
         return found

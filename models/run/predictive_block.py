@@ -22,7 +22,7 @@ from kinetree.models.run.sampled_blocks import (
 from kinetree.solvers.model_records import HEADER
 from kinetree.solvers.sampled import block_layout as B
 
-NONE = 1e300  # a bound that is none
+NO_BOUND = 1e300  # a bound that is none
 OWN = "predicted"  # outputs of the inner model are NAME.predicted1, ...
 
 
@@ -37,13 +37,17 @@ def settings_of(name: str, c: PredictiveController) -> tuple[list[str], list[str
     limited = [brace(each.value) for each in c.limits]
     settings = [brace(c.period), brace(step), brace(c.delay)]
     for each in c.commands.values():
-        settings += [bound(each.low, -NONE), bound(each.high, NONE), bound(each.rate, NONE)]
+        settings += [
+            bound(each.low, -NO_BOUND),
+            bound(each.high, NO_BOUND),
+            bound(each.rate, NO_BOUND),
+        ]
         settings += [brace(each.target), brace(each.weight), brace(each.rate_weight)]
     for each in c.track:
         final = f"{brace(each.weight)}*{brace(step)}" if each.final is None else brace(each.final)
         settings += [brace(each.weight), final]
     for each in c.limits:
-        settings += [bound(each.low, -NONE), bound(each.high, NONE), brace(each.soft)]
+        settings += [bound(each.low, -NO_BOUND), bound(each.high, NO_BOUND), brace(each.soft)]
     return errors, limited, settings
 
 
@@ -99,7 +103,7 @@ def command_sizes(description: Description, c: PredictiveController) -> list[flo
     found = []
     for each in c.commands.values():
         bounds = [abs(constant_value(bound, values)) for bound in (each.low, each.high)]
-        found.append(max([size for size in bounds if 0.0 < size < NONE] or [1.0]))
+        found.append(max([size for size in bounds if 0.0 < size < NO_BOUND] or [1.0]))
     return found
 
 

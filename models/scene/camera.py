@@ -14,7 +14,9 @@ from kinetree.models.scene.shapes import matrix
 if TYPE_CHECKING:
     from kinetree.models.scene.scene import Scene
 
-FAR = 1.0  # sizes from the middle that the first view shows, where something goes farther than
+MAX_REACH_IN_SIZES = (
+    1.0  # sizes from the middle that the first view shows, where something goes farther than
+)
 WIDE = 2.2  # sizes from it: all of what stays inside is shown
 ROOM = 1.5  # around what the eye goes with
 LOOKED = 80  # frames that decide what is seen
@@ -42,7 +44,7 @@ def first_view(
 ) -> tuple[np.ndarray, float, np.ndarray]:
     """Return middle and radius of the points that stay near, and the outermost of them."""
     away = np.linalg.norm(cloud - start, axis=1)
-    near = cloud[away < FAR * size] if away.max() > WIDE * size else cloud
+    near = cloud[away < MAX_REACH_IN_SIZES * size] if away.max() > WIDE * size else cloud
     low, high = near.min(axis=0), near.max(axis=0)
     return (
         0.5 * (low + high),

@@ -15,12 +15,12 @@ from kinetree.models.language.parts.coupling_parts import Rolling
 from kinetree.models.scene.attachments import Numbers, turned
 from kinetree.models.scene.shapes import Part, along, extruded, part
 
-DISC = 0.05  # thickness of a sharp-edged disc by its radius
-FLAT = 0.05  # thickness of a polygon without one, by its size
-NEAR = 1e-6  # of the size of a hull: how far its corners lie beside a face they belong to
-BLADE = 0.035  # radius of the wheel that shows a blade, by the size of the scene
-RINGS, AROUND = 14, 28  # of an ellipsoid
-DARK = "#2b2f36"
+DISC_THICKNESS = 0.05  # thickness of a sharp-edged disc by its radius
+FLAT_THICKNESS = 0.05  # thickness of a polygon without one, by its size
+FACE_TOLERANCE = 1e-6  # of the size of a hull: how far its corners lie beside a face they belong to
+BLADE_RADIUS = 0.035  # radius of the wheel that shows a blade, by the size of the scene
+ELLIPSOID_RINGS, ELLIPSOID_SECTORS = 14, 28  # of an ellipsoid
+BLADE_COLOUR = "#2b2f36"
 
 
 def outlines(description: Description, numbers: Numbers) -> dict[str, list[Part]]:
@@ -76,7 +76,11 @@ def outline_part(outline: Any, point: np.ndarray, numbers: Numbers) -> Part | No
     if outline.polygon is not None:
         corners = [numbers.vector(corner) for corner in outline.polygon]
         size = float(np.ptp(corners, axis=0).max())
-        high = FLAT * size if outline.thickness is None else numbers.number(outline.thickness)
+        high = (
+            FLAT_THICKNESS * size
+            if outline.thickness is None
+            else numbers.number(outline.thickness)
+        )
         return part("mesh", (), point, R, **extruded(corners, high))
     return (
         part("sphere", (numbers.number(outline.sphere),), point, R)
@@ -92,7 +96,9 @@ def hull_part(points: Any) -> Part:
         return {"points": [], "triangles": []}
     triangles = []
     for *normal, offset in hull.planes:
-        on = np.flatnonzero(np.abs(hull.corners @ normal + offset) <= NEAR * np.ptp(hull.corners))
+        on = np.flatnonzero(
+            np.abs(hull.corners @ normal + offset) <= FACE_TOLERANCE * np.ptp(hull.corners)
+        )
         corners = hull.corners[on] - hull.corners[on].mean(axis=0)
         across = corners[0] / np.linalg.norm(corners[0])
         beside = np.cross(normal, across)
@@ -109,29 +115,39 @@ def rolling_part(rolling: Rolling, numbers: Numbers) -> Part:
     radius = numbers.number(rolling.radius)
     if rolling.axis is not None:
         return part(
-            "cylinder", (radius, DISC * radius), centre, along(numbers.vector(rolling.axis))
+            "cylinder",
+            (radius, DISC_THICKNESS * radius),
+            centre,
+            along(numbers.vector(rolling.axis)),
         )
     return part("sphere", (radius,), centre, np.eye(3))
 
 
 def ellipsoid(semiaxes: np.ndarray) -> Part:
     """Return the rings of triangles."""
-    theta, phi = np.linspace(0.0, np.pi, RINGS + 1), np.arange(AROUND) * 2.0 * np.pi / AROUND
+    theta, phi = (
+        np.linspace(0.0, np.pi, ELLIPSOID_RINGS + 1),
+        np.arange(ELLIPSOID_SECTORS) * 2.0 * np.pi / ELLIPSOID_SECTORS,
+    )
     ball = np.stack(
         [
             np.outer(np.sin(theta), np.cos(phi)),
             np.outer(np.sin(theta), np.sin(phi)),
-            np.outer(np.cos(theta), np.ones(AROUND)),
+            np.outer(np.cos(theta), np.ones(ELLIPSOID_SECTORS)),
         ],
         axis=-1,
     )
     triangles = []
-    for i in range(RINGS):
-        for j in range(AROUND):
+    for i in range(ELLIPSOID_RINGS):
+        for j in range(ELLIPSOID_SECTORS):
             a, b, c, d = (
-                r * AROUND + s % AROUND for r, s in ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1))
+                r * ELLIPSOID_SECTORS + s % ELLIPSOID_SECTORS
+                for r, s in ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1))
             )
-            triangles += [*([a, b, c] if i < RINGS - 1 else []), *([a, c, d] if i else [])]
+            triangles += [
+                *([a, b, c] if i < ELLIPSOID_RINGS - 1 else []),
+                *([a, c, d] if i else []),
+            ]
     return {"points": (ball.reshape(-1, 3) * semiaxes).ravel().tolist(), "triangles": triangles}
 
 
@@ -140,13 +156,13 @@ def blades(description: Description, numbers: Numbers, size: float) -> dict[str,
     found: dict[str, list[Part]] = {}
     for coupling in description.couplings.values():
         if coupling.blade is not None:
-            blade, radius = coupling.blade, BLADE * size
+            blade, radius = coupling.blade, BLADE_RADIUS * size
             piece = part(
                 "cylinder",
                 (radius, 0.3 * radius),
                 numbers.vector(blade.point),
                 along(numbers.vector(blade.normal)),
-                DARK,
+                BLADE_COLOUR,
             )
             found.setdefault(blade.body, []).append(piece)
     return found

@@ -20,7 +20,7 @@ from kinetree.models.scene import (
 )
 from kinetree.models.scene.attachments import Numbers, Place, held_points, places
 from kinetree.models.scene.body_poses import Motion
-from kinetree.models.scene.camera import FAR, followed, view_of
+from kinetree.models.scene.camera import MAX_REACH_IN_SIZES, followed, view_of
 from kinetree.models.scene.contact_shapes import blades, outlines
 from kinetree.models.scene.plotted_columns import curves, marks, packed
 from kinetree.models.scene.shapes import Part, given_part, matrix
@@ -288,7 +288,8 @@ class Scene:
             return float((np.array(standing) @ self.up).min())
         lowest = float(
             self.view.heights[
-                np.linalg.norm(self.view.cloud - self.middle, axis=1) < FAR * self.size
+                np.linalg.norm(self.view.cloud - self.middle, axis=1)
+                < MAX_REACH_IN_SIZES * self.size
             ].min(initial=0.0)
         )
         held = (*self.points["ground"], *(np.array(piece["at"]) for piece in self.joints["ground"]))

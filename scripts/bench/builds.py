@@ -35,7 +35,7 @@ AIMS = {  # seconds
     "carrier, all other structures": 0.5,
     "check lib:regulator": 0.2,
 }
-SMALLEST = """
+SMALLEST_PROGRAM = """
 import numba
 @numba.njit
 def twice(x):
@@ -97,7 +97,7 @@ def engine() -> list[dict[str, Any]]:
         for what, times in (("nothing in the cache", first), ("one kernel changed", changed)):
             cpu, clock = (max(0.0, a - b) for a, b in zip(times, warm, strict=True))
             rows.append({"what": f"engine, {what}", "seconds": cpu, "clock": clock})
-        small = seconds_of(["-c", SMALLEST], folder)
+        small = seconds_of(["-c", SMALLEST_PROGRAM], folder)
         rows.append({"what": "numba, one kernel of three lines", "seconds": small[0]})
     return rows
 

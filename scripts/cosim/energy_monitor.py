@@ -20,7 +20,7 @@ TIMES = 4  # windows in a row in which one of them has been exceeded
 STEPS = 4  # smallest number of steps per window
 SPAN = 0.02  # s per window
 LASTING = 0.9  # part of the first window's jumps below which they fade
-SMALL = 0.01  # ranges below this part of the value are rest
+REST_RANGE = 0.01  # ranges below this part of the value are rest
 
 
 class Range:
@@ -35,7 +35,7 @@ class Range:
 
     def part(self, steps: int) -> float:
         """Return mean jump relative to the range."""
-        wide = self.highest - self.lowest + SMALL * max(abs(self.highest), abs(self.lowest))
+        wide = self.highest - self.lowest + REST_RANGE * max(abs(self.highest), abs(self.lowest))
         return self.jumps / (steps * wide) if wide > 0.0 else 0.0
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.models.result.atomic_file import opened, whole_file
 from kinetree.scripts.cosim.scenario_verdict import BAR, SIDES, Outcome
 
-ROWS = 12  # of a picture without a reference
+MAX_PICTURE_ROWS = 12  # of a picture without a reference
 VERDICTS = {
     "not stable": "[red]not stable[/]",
     "wrong": "[red]stable but inaccurate: use a smaller step or another scheme[/]",
@@ -118,7 +118,7 @@ def plot_columns(outcome: Outcome, path: Path) -> None:
     """Plot one row per value, and one with the coupling's energy error."""
     from matplotlib.figure import Figure
 
-    rows = list(outcome.trace.columns.items())[:ROWS]
+    rows = list(outcome.trace.columns.items())[:MAX_PICTURE_ROWS]
     count = max(1, len(rows) + bool(outcome.trace.energies))
     figure = Figure(figsize=(8.0, 1.0 + 1.5 * count), layout="constrained")
     places = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]

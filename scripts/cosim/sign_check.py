@@ -15,7 +15,7 @@ from kinetree.scripts.cosim.masters import Master
 from kinetree.scripts.cosim.slave import CosimError
 
 NUDGE = 1e-3  # of an input, relative; and absolute where it is zero
-LEAST = 1e-9  # product around the loop that is more than rounding
+LEAST_PRODUCT = 1e-9  # product around the loop that is more than rounding
 
 
 def crossed(master: Master, bonds: Sequence[Bond], t: float, h: float) -> list[tuple[Bond, str]]:
@@ -31,7 +31,7 @@ def crossed(master: Master, bonds: Sequence[Bond], t: float, h: float) -> list[t
         product = response(master, now, bond.effort, bond.flow, t, h, states) * response(
             master, now, bond.flow, bond.effort, t, h, states
         )
-        if product > LEAST:
+        if product > LEAST_PRODUCT:
             wires = f"{master.wires[bond.effort]} and {master.wires[bond.flow]}"
             what = "one of its wires has the wrong sign; give that one factor = -1, or turn the one it has"
             found.append(

@@ -36,7 +36,7 @@ DECAY = {
     "states": {"x": {"rate": "-x", "start": 1.0}},
     "outputs": {"y": {"value": "x"}},
 }
-NEAR = 1e-5  # of its solution, in steps of any length
+CLOSE_IN_STEPS = 1e-5  # of its solution, in steps of any length
 
 
 def conditions(
@@ -214,7 +214,7 @@ def beside_another(
             host.close()
             guest.close()
     report.compare("beside another FMU", deviation(np.array(found), first), 0.0)
-    report.compare("the other FMU", worst, NEAR)
+    report.compare("the other FMU", worst, CLOSE_IN_STEPS)
 
 
 def bare_process(

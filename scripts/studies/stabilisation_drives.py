@@ -21,7 +21,7 @@ SHOWN = {
     "1": (100.0, "%"),
 }
 TITLES = {"Pa": "Pressures", "m3/s": "Flows", "1": "Openings"}  # by unit
-MOST = 24  # columns that are drawn
+MAX_COLUMNS = 24  # columns that are drawn
 DUST = 1e-9  # of the largest number of a column: what is smaller is rounding
 
 
@@ -38,7 +38,7 @@ def shown_columns(wanted: Comparison, run: Result) -> list[str]:
                 continue
             near = suggestion(pattern, tuple(run.names))
             raise BadInput(f"{wanted.path}: show: no column '{pattern}'; {near}") from None
-    return list(found)[:MOST]
+    return list(found)[:MAX_COLUMNS]
 
 
 def drive_section(wanted: Comparison, runs: dict[str, Result]) -> Section | None:

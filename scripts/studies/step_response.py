@@ -1,7 +1,7 @@
 """What a tuned controller does in the mechanism: its run from the start to the setpoint, and better ways where it overshoots.
 
 The run is that of the whole mechanism with limits, sampling and delay, not of its linearisation: from where it begins to
-the constant setpoint of every loop. Where a step of it overshoots by more than LARGE, larger phase margins and a smooth
+the constant setpoint of every loop. Where a step of it overshoots by more than LARGE_OVERSHOOT, larger phase margins and a smooth
 setpoint are tried by runs of their own.
 """
 
@@ -22,12 +22,12 @@ from kinetree.scripts.studies.blocks import with_blocks
 from kinetree.scripts.studies.designs import Design, design, name_of, place_of
 from kinetree.scripts.terminal.error_messages import BadInput
 
-LARGE = 0.25  # overshoot, part of the step, beyond which better ways are tried
+LARGE_OVERSHOOT = 0.25  # overshoot, part of the step, beyond which better ways are tried
 PHASES = (60.0, 70.0)  # margins that are tried then [degrees]
 TIMES = (0.25, 0.5, 1.0, 2.0)  # lengths of a smooth setpoint that are tried [s]
 BAND = 0.05  # of the step, within which it has settled
-LEAST = 1e-9  # relative: a smaller step is none
-ROWS = 2000  # of a run, at most
+LEAST_STEP = 1e-9  # relative: a smaller step is none
+MAX_ROWS = 2000  # of a run, at most
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Response:
     def step(self) -> float:
         """Return the way from the start to the setpoint; 0 where there is none."""
         way = 0.0 if self.goal is None else self.goal - float(self.values[0])
-        return way if abs(way) > LEAST * max(abs(self.goal or 0.0), 1e-6) else 0.0
+        return way if abs(way) > LEAST_STEP * max(abs(self.goal or 0.0), 1e-6) else 0.0
 
     @property
     def overshoot(self) -> float:
@@ -111,7 +111,7 @@ def responses(found: Design, way: str = "pid") -> list[Response]:
     numbers = {k: v for k, v in s.values.items() if k in described.description.parameters}
     system = load(with_blocks(s.described(), found.blocks[way], numbers)).compile()
     result = system.simulate(
-        stop_time=s.stop_time, output_step=max(s.step, s.stop_time / ROWS), tolerance=1e-6
+        stop_time=s.stop_time, output_step=max(s.step, s.stop_time / MAX_ROWS), tolerance=1e-6
     )
     d, made = described.description, []
     for table, _, _ in found.loops:
@@ -158,7 +158,7 @@ def attempts(found: Design, worst: Response) -> Iterable[tuple[str, Scenario]]:
 
 def better(found: Design, made: list[Response]) -> list[str]:
     """Return sentences on what overshoots less, each from a design and a run of its own."""
-    large = [each for each in made if each.step and each.overshoot > LARGE]
+    large = [each for each in made if each.step and each.overshoot > LARGE_OVERSHOOT]
     if not large:
         return []
     worst = max(large, key=lambda each: each.overshoot)
@@ -175,7 +175,7 @@ def better(found: Design, made: list[Response]) -> list[str]:
             continue
         beyond = float((tried.values - (worst.goal or 0.0)).max() if worst.step > 0 else
                        ((worst.goal or 0.0) - tried.values).max()) / abs(worst.step)  # fmt: skip
-        if beyond <= LARGE:
+        if beyond <= LARGE_OVERSHOOT:
             kinds.add(kind)
             at = f", command at a limit for {100 * tried.limited:.3g} % of the time"
             lines.append(

@@ -12,7 +12,7 @@ from kinetree.scripts.studies.indices import indices
 from kinetree.scripts.studies.rows import failed
 from kinetree.scripts.studies.study import Study
 
-MOST = 12  # measures that are drawn
+MAX_DRAWN_MEASURES = 12  # measures that are drawn
 STANDS = 1e-3  # modulus margin of a loop that hardly stands; 0 where it does not
 DIGITS = 9  # of the largest value: what differs less is equal, whatever its rounding
 SHARES = (1, 5, 50, 95, 99)
@@ -108,7 +108,7 @@ def shares(values: np.ndarray, names: list[str], count: int) -> Section:
         "Share of the variance that comes from a parameter alone (first order) and with all others (total); ± 95 %."
     )
     figure, axes = figure_of(1, min(3, len(names) - count), 10.0, 3.0)
-    for k, measure in enumerate(names[count : count + MOST], count):
+    for k, measure in enumerate(names[count : count + MAX_DRAWN_MEASURES], count):
         found = indices(values[:, k], names[:count])
         rows = [
             (name, *(float(found[key][j]) for key in ("S1", "S1_conf", "ST", "ST_conf")))
@@ -134,7 +134,7 @@ def histograms(values: np.ndarray, names: list[str], count: int) -> Section:
     """Return one histogram per measure."""
     from kinetree.scripts.reports.linear_pictures import figure_of
 
-    shown = names[count : count + MOST]
+    shown = names[count : count + MAX_DRAWN_MEASURES]
     figure, axes = figure_of(-(-len(shown) // 3), 3, 10.0, 0.6 + 2.4 * -(-len(shown) // 3))
     for k, place in enumerate(axes.ravel()):
         if k < len(shown):
@@ -152,7 +152,7 @@ def maps(study: Study, values: np.ndarray, names: list[str]) -> Section:
     from kinetree.scripts.reports.linear_pictures import figure_of
 
     first, second = (np.array(v) for v in study.vary.values())
-    shown = names[2 : 2 + MOST]
+    shown = names[2 : 2 + MAX_DRAWN_MEASURES]
     figure, axes = figure_of(-(-len(shown) // 2), 2, 10.0, 0.6 + 3.4 * -(-len(shown) // 2))
     for k, place in enumerate(axes.ravel()):
         if k >= len(shown):

@@ -3,7 +3,7 @@
 import errno
 import sys
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 
 
 class BadInput(Exception):
@@ -15,7 +15,7 @@ def report(error: BaseException) -> None:
     text = str(error).strip()
     if isinstance(error, FileNotFoundError) and error.filename:
         text = f"no such file: {error.filename}"
-    elif isinstance(error, OSError) and error.errno in FULL:
+    elif isinstance(error, OSError) and error.errno in DISK_ERRORS:
         text = f"{error.filename or 'a file'} cannot be written: {error.strerror}"
     elif isinstance(error, OSError) and error.filename:
         text = f"{error.filename}: {error.strerror}"

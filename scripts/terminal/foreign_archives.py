@@ -10,8 +10,8 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from kinetree.scripts.terminal.error_messages import BadInput
 
 LARGEST = 2_000_000_000  # bytes of all files together
-STRETCH = 200  # unpacked bytes per packed one, of an archive above SMALL
-SMALL = 50_000_000  # bytes that are unpacked whatever they were packed from
+STRETCH = 200  # unpacked bytes per packed one, of an archive above ALWAYS_UNPACKED
+ALWAYS_UNPACKED = 50_000_000  # bytes that are unpacked whatever they were packed from
 MOST_FILES = 10_000
 LONGEST_NAME = 200  # characters of a part of a path: file systems allow 255 bytes
 
@@ -61,7 +61,7 @@ def check_members(path: Path, members: list[ZipInfo]) -> None:
     packed, unpacked = (
         sum(getattr(member, key) for member in members) for key in ("compress_size", "file_size")
     )
-    if unpacked > LARGEST or unpacked > max(SMALL, STRETCH * packed):
+    if unpacked > LARGEST or unpacked > max(ALWAYS_UNPACKED, STRETCH * packed):
         raise BadInput(
             f"{path}: {packed} bytes would become {unpacked}; an archive like this is not unpacked"
         )

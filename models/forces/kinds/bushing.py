@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 Six = tuple[Number, Number, Number, Number, Number, Number]
 SIX_ZEROS: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-NEAR = 1e-4  # half angle below which c is 1/12 [rad]
-TINY = 1e-24  # keeps the slope of a size at 0 finite
+SERIES_ANGLE = 1e-4  # half angle below which c is 1/12 [rad]
+LEAST_SQUARE = 1e-24  # keeps the slope of a size at 0 finite
 
 
 class BushingForce(ForceTable):
@@ -87,7 +87,7 @@ def times(rows: list[list[E]], z: Sequence[E]) -> tuple[Vector, Vector]:
 
 def rotation(vector: Vector) -> Quaternion:
     """Return the quaternion of a rotation vector."""
-    half = 0.5 * root(vector.dot(vector) + TINY)
+    half = 0.5 * root(vector.dot(vector) + LEAST_SQUARE)
     x, y, z = vector.times(0.5 * function(Op.SIN, half) / half)
     return function(Op.COS, half), x, y, z
 
@@ -102,10 +102,12 @@ class Turned:
     def __init__(self, e: Quaternion):
         sign = choose(e[0] < 0.0, -1.0, 1.0)
         w, way = e[0] * sign, Vector(*e[1:]).times(sign)
-        size = root(way.dot(way) + TINY)
+        size = root(way.dot(way) + LEAST_SQUARE)
         half = function(Op.ATAN2, size, w)
         self.vector = way.times(2.0 * half / size)
-        self.c = choose(size < NEAR, 1.0 / 12.0, (1.0 - half * w / size) / (4.0 * half * half))
+        self.c = choose(
+            size < SERIES_ANGLE, 1.0 / 12.0, (1.0 - half * w / size) / (4.0 * half * half)
+        )
 
     def rate(self, spin: Vector, sign: float = -0.5) -> Vector:
         """Return the rate of the rotation vector."""
@@ -148,7 +150,7 @@ def add_bushing(builder: Builder, label: str, force: BushingForce) -> None:
     pull = composed(axes, push.plus(drag).times(-1.0))
     moment = composed(axes, turn.moment(twist.plus(brake)).times(-1.0))
     potential = 0.5 * sum((a * b for a, b in zip(z, (*push, *twist), strict=True)), const(0.0))
-    define_force(builder, label, root(pull.dot(pull) + TINY), potential)
+    define_force(builder, label, root(pull.dot(pull) + LEAST_SQUARE), potential)
     add_pair(
         builder,
         first.body,

@@ -66,7 +66,7 @@ NEAR = (
     -3.5522129,
     1.75836555,
 )  # powers of f in x (1 - f)/f; they add up to 1
-LEAST = 1e-6  # of the limit is left where the root of what is left would have no slope
+LEAST_REMAINDER = 1e-6  # of the limit is left where the root of what is left would have no slope
 
 
 class Shear(Part):
@@ -247,14 +247,14 @@ class Wheel:
 
 def left(share: E) -> E:
     """Return the third root of the share of the limit that is not used."""
-    return larger(1.0 - share, LEAST) ** (1.0 / 3.0)
+    return larger(1.0 - share, LEAST_REMAINDER) ** (1.0 / 3.0)
 
 
 def travel_over_share(share: E) -> E:
     """Return x/f of f = 1 - (1 - exp(-x))/x: x (1 - f) = 1 - exp(-x) by a polynomial of f to 7e-4,
     and a step of Newton's, to 1e-6; 2 at f = 0.
     """
-    f = smaller(share, 1.0 - LEAST)
+    f = smaller(share, 1.0 - LEAST_REMAINDER)
     rest = 1.0 - f
     shape = const(NEAR[-1])
     for each in reversed(NEAR[:-1]):
@@ -263,7 +263,9 @@ def travel_over_share(share: E) -> E:
     ratio = shape / rest
     x = ratio * f
     left_over = exp(-x)
-    return ratio - ratio * ((gone - 1.0) + left_over) / ((rest - left_over + LEAST) * (x + LEAST))
+    return ratio - ratio * ((gone - 1.0) + left_over) / (
+        (rest - left_over + LEAST_REMAINDER) * (x + LEAST_REMAINDER)
+    )
 
 
 def add_wheel(builder: Builder, label: str, force: WheelForce) -> None:
