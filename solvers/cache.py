@@ -1,9 +1,9 @@
-"""Folders of compiled artefacts and hashes of the kernel sources that name them. Imports nothing
-heavy.
+"""Cache folders for compiled artefacts, and the hashes of kernel sources that name them. Imports
+nothing heavy.
 
-The folder belongs to its user alone: who could write into it could plant code. Where it cannot be
-made or is not safe, a temporary one serves. The mode of a folder that somebody made for other
-things is left as it is.
+Only its user may write into a cache folder: anybody else who could would be able to plant code. If
+a safe folder cannot be made, a temporary folder is used. The permissions of a folder that already
+existed for another purpose are not changed.
 """
 
 import hashlib
@@ -19,13 +19,13 @@ SOURCES = Path(__file__).parent
 
 
 def cache_root() -> Path:
-    """Return folder for everything Kinetree compiles or remembers on this machine."""
+    """Return the folder for everything that Kinetree compiles or caches on this machine."""
     named = os.environ.get("KINETREE_CACHE")
     return usable(Path(named) if named else default_root())
 
 
 def default_root() -> Path:
-    """Return the folder for caches of this system and user."""
+    """Return the default cache folder of this operating system and user."""
     from platformdirs import user_cache_path
 
     return user_cache_path("kinetree", appauthor=False)
@@ -33,8 +33,8 @@ def default_root() -> Path:
 
 @lru_cache(maxsize=8)
 def usable(wanted: Path) -> Path:
-    """Return the cache folder after creating it; else a temporary folder, with a note on standard
-    error.
+    """Create the wanted cache folder and return it; if that fails, print a note and return a
+    temporary folder.
     """
     try:
         if not wanted.is_absolute() and str(wanted).startswith("~"):
@@ -55,8 +55,8 @@ def usable(wanted: Path) -> Path:
 
 
 def own(folder: Path, repaired: bool) -> Path:
-    """Create a folder writable by the user alone and return it; `repaired` allows changing its
-    mode.
+    """Create a folder that only its user may write to and return it; `repaired` allows changing its
+    permissions.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if hasattr(os, "getuid"):
@@ -72,10 +72,11 @@ def own(folder: Path, repaired: bool) -> Path:
 
 
 def hash_of(paths: Iterable[Path]) -> str:
-    """Return a hash of kernel sources without comments, docstrings and layout, as the compiler sees
-    them.
+    """Return a hash of Python sources that ignores comments, docstrings and layout, as the compiler
+    does.
 
-    Parsing all sources takes a second, so the result is kept in the cache under a hash of their bytes.
+    Parsing all sources takes a second, so the result is cached under a hash of the bytes of the
+    files.
     """
     digest = hashlib.sha256()
     texts = [(path.relative_to(SOURCES).as_posix(), path.read_bytes()) for path in sorted(paths)]
@@ -111,7 +112,7 @@ def hash_of_code(texts: Iterable[tuple[str, bytes]]) -> str:
 
 
 def _is_text(statement: object) -> bool:
-    """Return whether a statement is only a string, such as a docstring."""
+    """Return whether a statement is nothing but a string literal, such as a docstring."""
     import ast
 
     return (
@@ -122,7 +123,7 @@ def _is_text(statement: object) -> bool:
 
 
 def _keep(path: Path, text: str) -> None:
-    """Write a small file of the cache at once; a cache that cannot be written costs time, no more."""
+    """Write a small file of the cache atomically; failures are ignored, since they only cost time."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = path.with_name(f"{path.name}.{os.getpid()}")
@@ -134,7 +135,7 @@ def _keep(path: Path, text: str) -> None:
 
 @lru_cache(maxsize=1)
 def sources_hash() -> str:
-    """Return the hash of all kernel sources, taken once per process; it is the key of numba's
+    """Return the hash of all kernel sources, computed once per process; it is the key of numba's
     cache.
     """
     return hash_of(SOURCES.rglob("*.py"))

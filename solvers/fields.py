@@ -1,4 +1,6 @@
-"""Fields of the blocks: name, size and meaning. Part of the glossary in `layout.py`, which offers everything here under its own name."""
+"""Fields of the memory blocks: name, size and meaning. Part of the reference in `layout.py`, which
+re-exports everything here.
+"""
 
 from typing import NamedTuple
 
@@ -439,7 +441,9 @@ LITERAL = ("G", "itr")
 
 
 def places(table: tuple[Field, ...], first: int) -> dict[str, int]:
-    """Return the entry of the directory of a block by field; each directory has a closing end."""
+    """Return the directory index of every field of a block; each directory ends with a closing
+    entry.
+    """
     return {field.name: first + k for k, field in enumerate(table)}
 
 

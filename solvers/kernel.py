@@ -1,7 +1,9 @@
-"""The decorators under which all numerics are compiled.
+"""The decorators that compile all kernels.
 
-`kernel` marks what other kernels call (`inline` and `exact` are the same, said more precisely); `entry` marks what Python calls: only entries are
-cached on disk. numba's cache does not notice edits in callees, so it is kept in a folder named after a hash of all kernel sources.
+`kernel` marks functions that other kernels call (`inline` and `exact` are variants with special
+compiler options); `entry` marks functions that Python calls, and only these are cached on disk.
+numba's cache does not notice changes of callees, so it is kept in a folder named after a hash of
+all kernel sources.
 """
 
 import os
@@ -40,7 +42,9 @@ def inline(function: F) -> F:
 
 
 def exact(function: F) -> F:
-    """Compile a kernel whose products are rounded before they are added to, on every machine."""
+    """Compile a kernel whose products are rounded before addition (no fused multiply-add) on every
+    machine.
+    """
     return cast(F, njit(function, **OPTIONS | {"fastmath": FAST - {"contract"}}))
 
 

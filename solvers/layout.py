@@ -1,9 +1,12 @@
-"""The glossary: every array of the compiled model and of the workspace, with its shape, frame and unit.
+"""Memory layout reference: every array of the compiled model and of the workspace, with its shape,
+frame and unit.
 
-Pure data: importing this module costs nothing. `views.py` cuts the flat blocks by these tables, `models/compile.py` fills them.
+Pure data, importing this module costs nothing. `views.py` cuts the flat blocks by these tables,
+`models/compile.py` fills them.
 
-Symbols follow the literature: q coordinates, u speeds, x first-order states, N bodies, n speeds (freedoms), kappa parents.
-World axes unless a line says body axes. A row "k per body" has N+1 rows, row 0 is the ground.
+Symbols follow the literature: q coordinates, u speeds, x first-order states, N bodies, n speeds
+(degrees of freedom), kappa parents. Ground axes unless a line says body axes. A row "k per body"
+has N+1 rows, row 0 is the ground.
 """
 
 from enum import IntEnum
@@ -24,7 +27,9 @@ from kinetree.solvers.sensors.kinds import KINDS as SENSORS
 
 
 class Status(IntEnum):
-    """Return codes of kernels; `item` of the workspace names the body, register or guard concerned."""
+    """Status codes returned by kernels; head.item of the workspace names the body, register or
+    guard concerned.
+    """
 
     OK = 0
     SINGULAR_JOINT = 1  # no inertia along a joint's freedom; item = body
@@ -62,7 +67,7 @@ Method = IntEnum("Method", {form.name.replace("-", "_"): form.code for form in F
 
 
 class Knot(IntEnum):
-    """The kinds of corners that a function of time can have."""
+    """Kinds of breakpoints that a function of time can have."""
 
     TABLE_X = 0  # at a grid point of a table, first axis
     TABLE_Y = 1  # second axis
@@ -111,7 +116,7 @@ class Contact(IntEnum):
 
 
 class Impact(IntEnum):
-    """How a contact takes part in the present impact (`c_impact`)."""
+    """Participation of a contact in the current impact (`c_impact`)."""
 
     NONE = 0  # it takes no part
     TOUCHING = 1
@@ -122,7 +127,7 @@ class Impact(IntEnum):
 
 
 class Friction(IntEnum):
-    """Modes of friction in the present contact problem (`c_friction`)."""
+    """Modes of friction in the current contact problem (`c_friction`)."""
 
     STICKS = 1
     SLIPS = 2
@@ -130,7 +135,7 @@ class Friction(IntEnum):
 
 
 class Restitution(IntEnum):
-    """Hypotheses of impact."""
+    """Restitution hypotheses of impacts."""
 
     NEWTON = 0  # the contact parts with e times the speed of approach
     POISSON = 1  # expansion gives back e times the impulse of compression
@@ -143,7 +148,7 @@ WEIGHTS, MASSES, MOTION = 0, 1, 2
 
 
 class Column(IntEnum):
-    """Patterns of a tangent column A_j at the origin O_i."""
+    """Structure of a tangent column A_j at the origin O_i."""
 
     GENERAL = 0
     ROTATION = 1  # angular part only: the axis passes through O_i
@@ -174,7 +179,7 @@ FORCE_ARGUMENTS = {
 
 
 class GuardCourse(IntEnum):
-    """How a guard runs between events (`course` of GUARD_STATE)."""
+    """How a guard varies between events (`course` of GUARD_STATE)."""
 
     FREE = 0
     CLOCKED = 1  # evenly with time, as that of a sample does: it never chatters
@@ -182,7 +187,7 @@ class GuardCourse(IntEnum):
 
 
 class GuardPhase(IntEnum):
-    """What the root finder knows of the sign of a guard (`phase` of GUARD_STATE)."""
+    """What the root finder knows about the sign of a guard (`phase` of GUARD_STATE)."""
 
     KNOWN = 0
     UNKNOWN = 1  # it is read right after the present instant
@@ -192,7 +197,7 @@ class GuardPhase(IntEnum):
 
 
 class GuardMark(IntEnum):
-    """What is to be done about a guard at the present instant (`mark` of GUARD_STATE)."""
+    """What must be done about a guard at the current instant (`mark` of GUARD_STATE)."""
 
     NONE = 0
     PENDING = 1  # its condition has become true: its actions are to be executed
@@ -201,7 +206,7 @@ class GuardMark(IntEnum):
 
 
 class GuardVerdict(IntEnum):
-    """What became of a guard at the present instant (`verdict` of GUARD_STATE)."""
+    """The outcome of the current instant for a guard (`verdict` of GUARD_STATE)."""
 
     NONE = 0
     FIRED = 1  # its condition became true
@@ -211,7 +216,7 @@ class GuardVerdict(IntEnum):
 
 
 class Condition(IntEnum):
-    """What is known of a condition: in a cascade, and per event across a new start."""
+    """What is known about a condition: in a cascade, and per event across a restart."""
 
     FALSE = -1
     UNKNOWN = 0
@@ -221,7 +226,7 @@ class Condition(IntEnum):
 
 
 class Guard(IntEnum):
-    """Actions executed when a guard becomes positive."""
+    """What happens when a guard becomes positive."""
 
     STAGE = 0  # the stage ends
     RESET = 1  # actions are carried out

@@ -1,12 +1,13 @@
-"""Kernels that others call through a symbol instead of taking a copy of their code.
+"""Kernels that others call through a symbol instead of including a copy of their code.
 
-numba links the code of every callee into every caller, again at each level; above the evaluation of a mechanism that would make the compiler work for
-minutes. A boundary is compiled once, its callers only hold its name. `shape` says what it takes:
+numba links the code of every callee into every caller, again at each level; above the evaluation of
+a mechanism that would make the compiler work for minutes. A boundary is compiled once; its callers
+contain only its name. `shape` names its arguments:
 
     solve  (model, ws)               state  (model, ws, t)            unit  (I, F, W, t)
     rates  (out, model, ws, t, y)    method (mem, model, ws, t)
 
-A hook is a call whose code another library has: what a library does not carry costs it nothing.
+A hook calls code of another library, which is loaded only if it is needed.
 """
 
 import ctypes
@@ -54,7 +55,9 @@ _provided: dict[str, object] = {}  # compiled callbacks of this process, kept al
 
 
 def flat_types(shape: str) -> list:
-    """C argument types of a shape: blocks are two pointers, a view is a pointer and its size."""
+    """Return the C argument types of a shape: blocks are two pointers, a view is a pointer and its
+    size.
+    """
     found: list = []
     for each in SHAPES[shape]:
         if isinstance(each, BlocksType):
@@ -114,12 +117,12 @@ def make_call(symbol: str, shape: str):
 
 
 def c_function(function: Callable, signature):
-    """Compile a function of C arguments that returns a status."""
+    """Compile a function with C arguments that returns a status."""
     return cfunc(signature, **OPTIONS)(function)
 
 
 def make_callback(function: Callable, shape: str):
-    """Return the compiled function behind a symbol."""
+    """Return the compiled C function behind a symbol."""
     body = kernel(function)
     signature = types.int32(*flat_types(shape))
     if shape == "solve":
@@ -166,7 +169,7 @@ MODEL_KIND, WORK_KIND = 0, 1
 
 
 def boundary(shape: str) -> Callable[[F], F]:
-    """Make a kernel a boundary."""
+    """Return a decorator that makes a kernel a boundary: callers reach it through a symbol."""
 
     def decorate(function: F) -> F:
         symbol = f"kt_in_{engine_hash()}_{function.__module__.rsplit('.', 1)[-1]}_{function.__name__}"  # two engines may meet in one process
@@ -179,7 +182,9 @@ def boundary(shape: str) -> Callable[[F], F]:
 
 
 def hook(module: str, name: str) -> Callable:
-    """Call (model, ws, t) of the entry of that name in a library that is loaded when it is needed; its kernel is `name` of the module."""
+    """Return a kernel (model, ws, t) that calls an entry of another library, loaded when needed;
+    its kernel is `name` of `module`.
+    """
     symbol = f"kt_in_hook_{name}"
     if config.DISABLE_JIT:
         return lambda model, ws, t: getattr(import_module(module), name)(model, ws, t)
@@ -188,7 +193,7 @@ def hook(module: str, name: str) -> Callable:
 
 
 def own_in_python(address: int, t: float, y, val, ydot) -> int:
-    """Return `call_own` where kernels run in plain Python."""
+    """Stand-in for `call_own` when kernels run as plain Python."""
     pointers = [each.ctypes.data for each in (y, val, ydot)]
     return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *(ctypes.c_void_p,) * 3)(int(address))(
         t, *pointers
@@ -197,7 +202,7 @@ def own_in_python(address: int, t: float, y, val, ydot) -> int:
 
 @intrinsic
 def own_by_address(typingctx, address, t, y, val, ydot):
-    """Call int32 (double, double *, double *, double *) at an address."""
+    """Emit a call of int32 (double, double *, double *, double *) at an address."""
 
     def generate(context, builder, sig, args):
         pointer = ir.DoubleType().as_pointer()

@@ -1,4 +1,6 @@
-"""Records of the compiled model and of the workspace. Part of the glossary in `layout.py`, which offers everything here under its own name."""
+"""Records of the compiled model and of the workspace. Part of the reference in `layout.py`, which
+re-exports everything here.
+"""
 
 from kinetree.solvers.records import Entry, Record
 

@@ -1,4 +1,6 @@
-"""Records in kernels: views whose attributes are the entries of a record, cut out of tables or laid over the beginning of a block."""
+"""Records in kernels: views whose attributes are the entries of a record, cut from tables or laid
+over the start of a block.
+"""
 
 from llvmlite import ir
 from numba.core import cgutils
@@ -9,12 +11,12 @@ from kinetree.solvers.view_types import INT, WORD, ViewType, pointer_of, whole_v
 
 
 def record_type(block, record: Record) -> ViewType:
-    """Return the view of a record in a block of this type."""
+    """Return the view type of a record in a block of this type."""
     return ViewType(block.dtype, record)
 
 
 def rows_of(record: Record):
-    """Return the kernel that cuts record k out of a table of them."""
+    """Return the kernel that cuts record k from a table of such records."""
 
     @intrinsic
     def row(typingctx, table, k):
@@ -33,7 +35,7 @@ def rows_of(record: Record):
 
 
 def block_of(record: Record):
-    """Return the kernel that views a block (array, view or C pointer) as a record at its beginning."""
+    """Return the kernel that views the start of a block (array, view or C pointer) as a record."""
 
     @intrinsic
     def whole(typingctx, block):

@@ -1,7 +1,8 @@
-"""Records: numbers that stand at fixed places of a block, each declared once with its name and meaning.
+"""Records: values at fixed positions of a block, each declared once with its name and meaning.
 
-From a declaration come the typed views of kernels (`ws.head.item`, `sensor_at(model.sensors, k).register`), views for Python (`Record.of`), the
-constants of the C shell and the page in docs. Pure data: importing this module costs nothing.
+A declaration yields the typed views of kernels (`ws.head.item`, `sensor_at(model.sensors,
+k).register`), views for Python (`Record.of`), the constants of the C shell and the page in docs.
+Pure data: importing this module costs nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Entry(NamedTuple):
-    """One number of a record, or several consecutive ones."""
+    """One value of a record, or several consecutive ones."""
 
     name: str
     text: str
@@ -33,30 +34,30 @@ class Record:
         self.size = at
 
     def place(self, name: str) -> tuple[int, int]:
-        """Return first place and count of an entry."""
+        """Return the first position and the length of an entry."""
         if name not in self.places:
             raise AttributeError(f"record '{self.name}' has no entry '{name}'")
         return self.places[name]
 
     def at(self, name: str) -> int:
-        """Return the place of an entry."""
+        """Return the position of an entry."""
         return self.places[name][0]
 
     @property
     def offsets(self) -> tuple[int, ...]:
-        """Return the places of all entries in order."""
+        """Return the positions of all entries in order."""
         return tuple(place for place, _ in self.places.values())
 
     def of(self, block: Any, first: int = 0) -> Named:
-        """Return the view of the record at a place of a block."""
+        """Return the view of the record that begins at index `first` of a block."""
         return Named(block, first, self)
 
     def rows(self, block: Any) -> Iterator[Named]:
-        """Return records that fill a block one after another."""
+        """Yield views of the records that fill a block one after another."""
         return (Named(block, first, self) for first in range(0, len(block), self.size))
 
     def filled(self, **values: int | Sequence[int]) -> list[int]:
-        """Return the numbers of an integer record from keyword values; missing ones are 0."""
+        """Return the values of an integer record from keyword arguments; missing ones are 0."""
         found = [0] * self.size
         for name, value in values.items():
             at, count = self.place(name)
@@ -66,7 +67,7 @@ class Record:
         return found
 
     def constants(self, prefix: str) -> dict[str, int]:
-        """Return the places under names for C."""
+        """Return the positions of the entries under names for C that begin with `prefix`."""
         return {f"{prefix}_{name.upper()}": place for name, (place, _) in self.places.items()}
 
 
@@ -96,7 +97,7 @@ class Named:
         self.block[self.place(name)] = value
 
     def shifted(self, index: Any) -> Any:
-        """Return an index of the block for one of the record."""
+        """Return the block index that corresponds to an index of the record."""
         if not isinstance(index, slice):
             return self.first + index
         last = len(self) if index.stop is None else index.stop
@@ -113,12 +114,12 @@ class Named:
 
     @property
     def size(self) -> int:
-        """Return the numbers from the beginning of the record to the end of the block."""
+        """Return the number of values from the start of the record to the end of the block."""
         return len(self)
 
 
 def plain_rows(record: Record) -> Callable[[Any, int], Named]:
-    """Return a function that cuts record k out of a table of records, in plain Python."""
+    """Return a function that cuts record k from a table of records, in plain Python."""
 
     def row(table: Any, k: int) -> Named:
         return record.of(table, k * record.size)
@@ -128,7 +129,7 @@ def plain_rows(record: Record) -> Callable[[Any, int], Named]:
 
 
 def plain_block(record: Record) -> Callable[[Any], Named]:
-    """Return a function that views the beginning of a block as a record, in plain Python."""
+    """Return a function that views the start of a block as a record, in plain Python."""
 
     def whole(block: Any) -> Named:
         return record.of(block)

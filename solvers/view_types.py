@@ -1,8 +1,10 @@
-"""numba types of the compiled model and the workspace: two pointers each instead of dozens of arrays.
+"""numba types of the compiled model and the workspace: two pointers each instead of dozens of
+arrays.
 
-`model.parent`, `ws.row`, ... become a View (pointer and size) found through the directories of the ints block; nothing is reference counted, so that
-kernels compile quickly and need no numba runtime. The ints never change, which the loads tell the optimiser. In plain Python (NUMBA_DISABLE_JIT=1)
-`views.py` uses named tuples of numpy slices instead.
+`model.parent`, `ws.row`, ... become a View (pointer and size) found through the directories of the
+ints block; nothing is reference counted, so that kernels compile quickly and need no numba runtime.
+The ints never change, and loads from them are marked so for the optimiser. In plain Python
+(NUMBA_DISABLE_JIT=1) `views.py` uses named tuples of numpy slices instead.
 """
 
 import operator
@@ -37,11 +39,11 @@ class ViewType(types.Type):
 
     @property
     def bare(self) -> "ViewType":
-        """Return the type of a part, which is no record."""
+        """Return the type of a slice of the view, which has no record."""
         return ViewType(self.dtype) if self.record else self
 
     def entry(self, name: str) -> tuple[int, int] | None:
-        """Return first place and count of an entry of the record."""
+        """Return the first position and the length of an entry of the record, or None."""
         return self.record.places.get(name) if self.record else None
 
 
@@ -55,8 +57,8 @@ class BlocksType(types.Type):
         super().__init__(f"Blocks({kind})")
 
     def field(self, name: str):
-        """Return the type of a field, or None; flags stay plain and derived constants have no
-        derivatives.
+        """Return the type of a field, or None; flags stay plain numbers and derived constants have
+        no derivatives.
         """
         if self.kind != "model":
             plain = name in L.PLAIN or (self.kind == "duals" and name in L.CONSTANTS)
@@ -74,7 +76,7 @@ class BlocksType(types.Type):
         )
 
     def place(self, name: str) -> int:
-        """Return the entry of the directory, or -1."""
+        """Return the directory index of a field, or -1."""
         return MODEL_AT[name] if self.kind == "model" else WORK_AT[name]
 
 
@@ -99,7 +101,7 @@ class BlocksModel(models.StructModel):
 
 
 def constant_load(builder, pointer):
-    """Return the load from the ints block, which never changes."""
+    """Emit a load from the ints block, marked as invariant since ints never change."""
     loaded = builder.load(pointer)
     loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
     return loaded
@@ -147,7 +149,7 @@ class ViewAttributes(AttributeTemplate):
 
 @lower_getattr_generic(ViewType)
 def lower_view_attribute(context, builder, typ, value, attr):
-    """Return the size of a view, or an entry of its record: a number, or a view of some."""
+    """Emit the size of a view, or an entry of its record: a number, or a view of several."""
     view = cgutils.create_struct_proxy(typ)(context, builder, value)
     entry = typ.entry(attr)
     if not entry:
@@ -164,7 +166,7 @@ def lower_view_attribute(context, builder, typ, value, attr):
 
 @lower_setattr_generic(ViewType)
 def lower_set_entry(context, builder, sig, args, attr):
-    """Write a number of a record."""
+    """Emit the assignment of a record entry."""
     data = cgutils.create_struct_proxy(sig.args[0])(context, builder, args[0]).data
     builder.store(args[1], builder.gep(data, [ir.Constant(WORD, sig.args[0].entry(attr)[0])]))
 
@@ -204,7 +206,7 @@ def lower_getitem(context, builder, sig, args):
 
 @lower_builtin(operator.getitem, ViewType, types.SliceType)
 def lower_slice(context, builder, sig, args):
-    """Return part of a view; bounds are within it, a missing end means its end."""
+    """Emit a slice of a view; bounds must lie within it, a missing end means its end."""
     view = cgutils.create_struct_proxy(sig.args[0])(context, builder, args[0])
     part = context.make_helper(builder, sig.args[1], args[1])
     stop = builder.select(builder.icmp_signed("<", part.stop, view.size), part.stop, view.size)
@@ -244,7 +246,7 @@ def pointer_of(context, builder, typ, value):
 
 
 def blocks_of(result: BlocksType):
-    """Return the code generator of the two constructors."""
+    """Return the code generator shared by the constructors of model and workspace."""
 
     def generate(context, builder, sig, args):
         blocks = cgutils.create_struct_proxy(result)(context, builder)
@@ -257,18 +259,18 @@ def blocks_of(result: BlocksType):
 
 @intrinsic
 def model_blocks(typingctx, ints, floats):
-    """Return the compiled model on its blocks (arrays or C pointers)."""
+    """Construct the compiled model on its blocks (arrays or C pointers)."""
     return MODEL(ints, floats), blocks_of(MODEL)
 
 
 @intrinsic
 def work_blocks(typingctx, ints, work):
-    """Return the workspace on its block."""
+    """Construct the workspace on its block."""
     return WORK(ints, work), blocks_of(WORK)
 
 
 def whole_view(view: ViewType):
-    """Return the code generator of a view on a whole block whose size does not matter."""
+    """Return the code generator for a view of a whole block whose size does not matter."""
 
     def generate(context, builder, sig, args):
         result = cgutils.create_struct_proxy(view)(context, builder)
@@ -281,19 +283,19 @@ def whole_view(view: ViewType):
 
 @intrinsic
 def view_ints(typingctx, block):
-    """Return view on a block of integers (array or C pointer)."""
+    """Return a view of a block of integers (array or C pointer)."""
     return INTS(block), whole_view(INTS)
 
 
 @intrinsic
 def view_floats(typingctx, block):
-    """Return view on a block of floats (array or C pointer)."""
+    """Return a view of a block of floats (array or C pointer)."""
     return FLOATS(block), whole_view(FLOATS)
 
 
 @intrinsic
 def blocks_from(typingctx, ints, data, kind):
-    """Return the blocks from pointers; kind is the literal 0 for the model, 1 for the workspace."""
+    """Construct a model (kind 0) or a workspace (kind 1) from pointers; kind is a literal."""
     if not isinstance(kind, types.IntegerLiteral):
         return None
     result = MODEL if kind.literal_value == 0 else WORK
@@ -302,7 +304,7 @@ def blocks_from(typingctx, ints, data, kind):
 
 @intrinsic
 def view_from(typingctx, pointer, size):
-    """Return the view from a pointer and a size."""
+    """Construct a view from a pointer and a size."""
     view = ViewType(pointer.dtype)
 
     def generate(context, builder, sig, args):

@@ -1,7 +1,8 @@
 """Named fields of the flat blocks: `model_view` and `work_view`.
 
-The ints block starts with the record HEADER, then three directories of offsets (one per table of `fields.py`, each with a closing end), then its
-fields. `sensor_at(model.sensors, k)` and its like cut one record out of a table of them.
+The ints block starts with the record HEADER, then three directories of offsets (one per table of
+`fields.py`, each with a closing entry), then its fields. `sensor_at(model.sensors, k)` and similar
+functions cut one record from a table of them.
 """
 
 from types import SimpleNamespace
@@ -44,11 +45,11 @@ if config.DISABLE_JIT:
         return SimpleNamespace(**part(work, ints, L.WORK, AT_WORK))
 
     def ints_view(block):
-        """Return a block of integers as a view: its slices cost nothing."""
+        """Return a block of integers unchanged: arrays serve as views in plain Python."""
         return block
 
     def floats_view(block):
-        """Return a block of floats as a view."""
+        """Return a block of floats unchanged: arrays serve as views in plain Python."""
         return block
 
 else:
@@ -66,12 +67,12 @@ else:
 
     @kernel
     def ints_view(block):
-        """A block of integers as a view: its slices cost nothing."""
+        """Return a view of a block of integers, which is cheaper to slice than an array."""
         return view_ints(block)
 
     @kernel
     def floats_view(block):
-        """A block of floats as a view."""
+        """Return a view of a block of floats, which is cheaper to slice than an array."""
         return view_floats(block)
 
 

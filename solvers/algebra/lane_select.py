@@ -17,21 +17,21 @@ def select(condition, a, b):
 
 
 def larger_of(a, b):
-    """Return the larger one; of equal numbers a, but with slopes the one that is about to be
-    larger.
+    """Return the larger of two values; of equal ones a, but of equal duals the one whose derivative
+    makes it grow faster.
     """
     return select(b > a, b, a)
 
 
 def smaller_of(a, b):
-    """Return the smaller number of two, lane by lane; of equal ones the one that larger_of does not
-    return.
+    """Return the smaller of two values lane by lane; of equal ones the one that `larger_of` does
+    not return.
     """
     return select(b < a, b, a)
 
 
 def every(condition):
-    """Return whether a condition holds in all lanes."""
+    """Return whether a condition holds in all SIMD lanes."""
     return condition
 
 

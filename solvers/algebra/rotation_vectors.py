@@ -1,4 +1,6 @@
-"""Rotations by small rotation vectors: the matrix, and what makes an angular velocity of the vector's rate."""
+"""Rotations given by small rotation vectors: the matrix exp(θ×) and the tangent map T with ω = T
+dθ/dt.
+"""
 
 from kinetree.solvers.algebra.vectors import add3, add9, cross, dot3, scale, skew, skew_mm
 from kinetree.solvers.kernel import kernel
@@ -8,7 +10,9 @@ UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 @kernel
 def turned(turn, rate):
-    """Rotation exp(θ×) of a rotation vector, T that makes its angular velocity of dθ/dt, and (dT/dt) dθ/dt."""
+    """Return, for a rotation vector θ and its rate dθ/dt, the matrix exp(θ×), the tangent map T
+    with ω = T dθ/dt, and (dT/dt) dθ/dt.
+    """
     x = dot3(turn, turn)
     # series of sin φ/φ, (1 - cos φ)/φ², (φ - sin φ)/φ³ and of the slopes of the last two, in x = φ²
     s = 1.0 - x / 6.0 * (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0)))

@@ -1,25 +1,31 @@
-"""Rows of numbers that stand side by side in a field: sums of rows times factors, sums along a row, columns across three rows."""
+"""Kernels on rows of a flat array stored one after another: weighted sums of rows, sums of products
+along a row, columns across three rows.
+"""
 
 from kinetree.solvers.kernel import kernel
 
 
 @kernel
 def add_row(out, to, factor, numbers, row, n):
-    """Add a factor times n numbers from place `row` on to those of `out` from `to` on."""
+    """Add `factor` times the n values from index `row` of `numbers` to `out` from index `to` on."""
     for k in range(n):
         out[to + k] += factor * numbers[row + k]
 
 
 @kernel
 def copy_row(out, to, one, numbers, row, n):
-    """Write n numbers, times `one` of the numbers of the workspace."""
+    """Copy n values from index `row` of `numbers` to `out` from index `to` on; `one` is 1 in the
+    number type of the workspace.
+    """
     for k in range(n):
         out[to + k] = one * numbers[row + k]
 
 
 @kernel
 def weighted(out, to, factors, first, rows, numbers, start, n):
-    """Add the sum of rows of n numbers, each times its factor, four at a time: `out` is read and written that often."""
+    """Add the weighted sum of `rows` rows of n values to `out`; four rows are added per pass over
+    `out`.
+    """
     a = 0
     while a + 4 <= rows:
         one, two = factors[first + a], factors[first + a + 1]
@@ -37,7 +43,9 @@ def weighted(out, to, factors, first, rows, numbers, start, n):
 
 @kernel
 def add_three(out, to, factors, numbers, row, stride, n):
-    """Add three rows `stride` apart, each times its factor."""
+    """Add the weighted sum of three rows of n values, which begin `stride` elements apart, to
+    `out`.
+    """
     x, y, z = factors
     for k in range(n):
         out[to + k] += (
@@ -47,7 +55,7 @@ def add_three(out, to, factors, numbers, row, stride, n):
 
 @kernel
 def sum_along(values, at, factors, first, n):
-    """Sum of n products."""
+    """Return the sum of the products of n values and n factors."""
     total = 0.0 * factors[first]
     for k in range(n):
         total += values[at + k] * factors[first + k]
@@ -56,7 +64,9 @@ def sum_along(values, at, factors, first, n):
 
 @kernel
 def three_along(values, at, stride, factors, first, n):
-    """Sums of n products of three rows."""
+    """Return three sums of products: n values of each of three rows `stride` apart, times n
+    factors.
+    """
     return (
         sum_along(values, at, factors, first, n),
         sum_along(values, at + stride, factors, first, n),
@@ -66,11 +76,13 @@ def three_along(values, at, stride, factors, first, n):
 
 @kernel
 def column_of(values, at, n):
-    """Three numbers n apart."""
+    """Return the three values at distances 0, n and 2n from index `at`: one column across three
+    rows.
+    """
     return (values[at], values[at + n], values[at + 2 * n])
 
 
 @kernel
 def put_column(values, at, n, x):
-    """Write three numbers n apart."""
+    """Write the three components of x at distances 0, n and 2n from index `at`."""
     values[at], values[at + n], values[at + 2 * n] = x

@@ -74,7 +74,7 @@ def downdate(L, source, stride, rows, col, start, target, width, n, first):
 
 @kernel
 def scatter(L, at, stride, rows, y, iy, b, ib, n):
-    """b -= Lᵀ y with a block of `rows` rows and n columns."""
+    """Subtract Lᵀ y from b for a block L of `rows` rows and n columns."""
     for a in range(rows):
         x = y[iy + a]
         for c in range(n):
@@ -83,7 +83,7 @@ def scatter(L, at, stride, rows, y, iy, b, ib, n):
 
 @kernel
 def gather(L, at, stride, rows, x, ix, y, iy, n):
-    """y -= L x with a block of `rows` rows and n columns."""
+    """Subtract L x from y for a block L of `rows` rows and n columns."""
     for a in range(rows):
         for c in range(n):
             y[iy + a] -= L[at + a * stride + c] * x[ix + c]

@@ -36,7 +36,7 @@ def angular(x):
 
 @kernel
 def join(a, b):
-    """Return the six-vector of two parts."""
+    """Return the six-vector with linear part a and angular part b."""
     return (a[0], a[1], a[2], b[0], b[1], b[2])
 
 
@@ -48,7 +48,7 @@ def dot6(a, b):
 
 @kernel
 def axpy6(s, a, b):
-    """s a + b."""
+    """Return s a + b for six-vectors a and b."""
     return (
         s * a[0] + b[0],
         s * a[1] + b[1],
@@ -61,21 +61,23 @@ def axpy6(s, a, b):
 
 @kernel
 def carry(G, rho, x):
-    """C x: a velocity or an acceleration from the parent's origin and axes to the child's."""
+    """Return C x: a velocity or an acceleration, carried from the parent's origin and axes to the
+    child's.
+    """
     a = angular(x)
     return join(mv(G, add3(linear(x), cross(a, rho))), mv(G, a))
 
 
 @kernel
 def carry_back(G, rho, f):
-    """Return cᵀ f: a force and moment from the child's origin and axes to the parent's."""
+    """Return Cᵀ f: a force and moment, carried from the child's origin and axes to the parent's."""
     g = mtv(G, linear(f))
     return join(g, add3(mtv(G, angular(f)), cross(rho, g)))
 
 
 @kernel
 def motion_cross(v, x):
-    """Return -Ωᵀ x: rate of a tangent vector that is constant in a frame moving with -v."""
+    """Return -Ωᵀ x, the time derivative of a twist that is constant in a frame which moves with -v."""
     w = angular(v)
     return join(add3(cross(w, linear(x)), cross(linear(v), angular(x))), cross(w, angular(x)))
 
@@ -89,15 +91,17 @@ def momentum_cross(v, p):
 
 @kernel
 def rigid_mv(m, h, J, x):
-    """M x of a rigid body with mass m, first moment h = m rc and symmetric J about the origin."""
+    """Return M x for a rigid body with mass m, first moment h = m rc and symmetric inertia J about
+    the origin.
+    """
     a = angular(x)
     return join(add3(scale(m, linear(x)), cross(a, h)), add3(cross(h, linear(x)), sv(J, a)))
 
 
 @kernel
 def rigid_back(G, rho, m, h, J):
-    """Return first moment and inertia of a rigid body referred to the parent's origin and axes, Cᵀ
-    M C.
+    """Return first moment and inertia of a rigid body, referred to the parent's origin and axes (Cᵀ
+    M C).
     """
     h1 = mtv(G, h)
     h2 = add3(h1, scale(m, rho))
@@ -119,7 +123,7 @@ def rigid_back(G, rho, m, h, J):
 
 @kernel
 def mv6(M, at, x):
-    """Return the product of the 6x6 matrix stored at `at` and a six-vector."""
+    """Return the product of a 6x6 matrix, stored in M from index `at` on, and a six-vector."""
     return (
         row6(M, at, x),
         row6(M, at + 6, x),
@@ -132,7 +136,9 @@ def mv6(M, at, x):
 
 @kernel
 def row6(M, at, x):
-    """Return the product of the row stored at `at` and a six-vector."""
+    """Return the scalar product of the six elements stored from index `at` on (one row) and a
+    six-vector.
+    """
     return (
         M[at] * x[0]
         + M[at + 1] * x[1]
@@ -145,7 +151,7 @@ def row6(M, at, x):
 
 @kernel
 def get_block(M, at):
-    """Return 3x3 block of a 6x6 matrix whose first element is stored at `at`."""
+    """Return the 3x3 block of a 6x6 matrix whose first element is stored at index `at`."""
     return (
         M[at],
         M[at + 1],
@@ -161,7 +167,7 @@ def get_block(M, at):
 
 @kernel
 def add_block(M, at, b):
-    """Add to a 3x3 block of a 6x6 matrix."""
+    """Add b to the 3x3 block of a 6x6 matrix whose first element is stored at index `at`."""
     for r in range(3):
         for c in range(3):
             M[at + 6 * r + c] += b[3 * r + c]
@@ -169,7 +175,9 @@ def add_block(M, at, b):
 
 @kernel
 def put_rigid(M, at, m, h, J):
-    """M = [[mE, -h̃], [h̃, J]], stored full."""
+    """Store the inertia M = [[mE, -h̃], [h̃, J]] of a rigid body as a full 6x6 matrix from index
+    `at` on.
+    """
     for k in range(36):
         M[at + k] = 0.0
     M[at] = M[at + 7] = M[at + 14] = m
@@ -184,7 +192,9 @@ def put_rigid(M, at, m, h, J):
 
 @kernel
 def add_congruence(M, at, H, ah, G, rho):
-    """M += Cᵀ H C of a symmetric H: rotate its blocks, then shift its origin by rho."""
+    """Add Cᵀ H C of a symmetric 6x6 matrix H to M: its blocks are rotated by G, then its origin is
+    shifted by rho.
+    """
     Gt = transpose(G)
     P = full(rotate_symmetric(Gt, upper(get_block(H, ah))))
     Q = mm(mm(Gt, get_block(H, ah + 3)), G)
@@ -199,5 +209,5 @@ def add_congruence(M, at, H, ah, G, rho):
 
 @kernel
 def upper(m):
-    """Return the symmetric matrix by its upper triangle."""
+    """Return the upper triangle (6 elements) of a symmetric 3x3 matrix."""
     return (m[0], m[1], m[2], m[4], m[5], m[8])

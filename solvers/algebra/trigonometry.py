@@ -1,7 +1,9 @@
-"""Sine and cosine of one angle, together and in line: joints need both, and a call of the C library would cost as much as half of the joint.
+"""Sine and cosine of one angle, computed together and inlined: a call of the C library would cost
+half as much as a whole joint.
 
-Quarter turns are taken off in three parts of pi/2 (exact for fewer than 2^20 of them), what remains goes through the polynomials of fdlibm:
-errors stay below 1.33 units in the last place. Larger angles go to the C library.
+The angle is reduced by multiples of pi/2, which is subtracted in three parts (exact for fewer than
+2^20 quarter turns). The remainder goes through the polynomials of fdlibm: errors stay below 1.33
+units in the last place. Larger angles go to the C library.
 """
 
 import math
@@ -29,7 +31,9 @@ def polynomial(z, c):
 
 @inline
 def within_a_quarter(angle, turns):
-    """Return sine and cosine of an angle after subtracting a whole number of quarter turns."""
+    """Return sine and cosine of an angle that is reduced by the given number of quarter turns
+    first.
+    """
     high = angle - turns * QUARTER[0]
     low = turns * QUARTER[1]
     r = high - low
@@ -39,13 +43,13 @@ def within_a_quarter(angle, turns):
 
 
 def sincos(angle):
-    """Return sine and cosine together."""
+    """Return sine and cosine of an angle [rad]."""
     return plain_sincos(angle)
 
 
 @inline
 def plain_sincos(angle):
-    """Return the sine and cosine of a plain number."""
+    """Return sine and cosine of an angle [rad] given as a plain number (no SIMD lanes, no dual)."""
     turns = whole_below(angle * (2.0 / math.pi) + 0.5)
     if not abs(turns) < MOST_TURNS:
         return math.sin(angle), math.cos(angle)

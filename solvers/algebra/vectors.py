@@ -9,19 +9,19 @@ from kinetree.solvers.kernel import inline
 
 @inline
 def get3(array, at):
-    """Return vector stored at `at`."""
+    """Return the vector stored in an array from index `at` on."""
     return (array[at], array[at + 1], array[at + 2])
 
 
 @inline
 def get6(array, at):
-    """Return symmetric matrix or six-vector stored at `at`."""
+    """Return the symmetric matrix or six-vector stored in an array from index `at` on."""
     return (array[at], array[at + 1], array[at + 2], array[at + 3], array[at + 4], array[at + 5])
 
 
 @inline
 def get9(array, at):
-    """Return matrix stored at `at`."""
+    """Return the 3x3 matrix stored in an array from index `at` on."""
     return (
         array[at],
         array[at + 1],
@@ -37,7 +37,7 @@ def get9(array, at):
 
 @inline
 def put3(array, at, a):
-    """Store a vector of three at a place of an array."""
+    """Store a vector in an array from index `at` on."""
     array[at] = a[0]
     array[at + 1] = a[1]
     array[at + 2] = a[2]
@@ -45,7 +45,7 @@ def put3(array, at, a):
 
 @inline
 def put6(array, at, a):
-    """Store a symmetric matrix or six-vector."""
+    """Store a symmetric matrix or six-vector in an array from index `at` on."""
     array[at] = a[0]
     array[at + 1] = a[1]
     array[at + 2] = a[2]
@@ -56,14 +56,14 @@ def put6(array, at, a):
 
 @inline
 def put9(array, at, a):
-    """Store a 3 x 3 matrix at a place of an array."""
+    """Store a 3x3 matrix in an array from index `at` on."""
     put3(array, at, a)
     put6(array, at + 3, (a[3], a[4], a[5], a[6], a[7], a[8]))
 
 
 @inline
 def add_to3(array, at, a):
-    """Add a vector to the stored one."""
+    """Add a to the vector stored in an array from index `at` on."""
     array[at] += a[0]
     array[at + 1] += a[1]
     array[at + 2] += a[2]
@@ -71,7 +71,7 @@ def add_to3(array, at, a):
 
 @inline
 def add_to6(array, at, a):
-    """Add to the stored symmetric matrix or six-vector."""
+    """Add a to the symmetric matrix or six-vector stored in an array from index `at` on."""
     array[at] += a[0]
     array[at + 1] += a[1]
     array[at + 2] += a[2]
@@ -82,7 +82,7 @@ def add_to6(array, at, a):
 
 @inline
 def add_to9(array, at, a):
-    """Add to the stored matrix."""
+    """Add a to the 3x3 matrix stored in an array from index `at` on."""
     add_to3(array, at, a)
     add_to6(array, at + 3, (a[3], a[4], a[5], a[6], a[7], a[8]))
 
@@ -113,7 +113,7 @@ def scale(s, a):
 
 @inline
 def axpy3(s, a, b):
-    """s a + b."""
+    """Return s a + b for vectors a and b."""
     return (s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2])
 
 
@@ -141,7 +141,7 @@ def mv(m, a):
 
 @inline
 def mtv(m, a):
-    """Return transposed matrix times vector."""
+    """Return the transposed 3 x 3 matrix times a vector."""
     return (
         m[0] * a[0] + m[3] * a[1] + m[6] * a[2],
         m[1] * a[0] + m[4] * a[1] + m[7] * a[2],
@@ -151,7 +151,7 @@ def mtv(m, a):
 
 @inline
 def sv(s, a):
-    """Return symmetric matrix times vector."""
+    """Return a symmetric matrix (6 elements) times a vector."""
     return (
         s[0] * a[0] + s[1] * a[1] + s[2] * a[2],
         s[1] * a[0] + s[3] * a[1] + s[4] * a[2],
@@ -183,13 +183,13 @@ def transpose(m):
 
 @inline
 def full(s):
-    """Return symmetric matrix as a matrix."""
+    """Return a symmetric matrix (6 elements) as a full 3 x 3 matrix (9 elements)."""
     return (s[0], s[1], s[2], s[1], s[3], s[4], s[2], s[4], s[5])
 
 
 @inline
 def rotate_symmetric(r, s):
-    """R S Rᵀ of a symmetric S."""
+    """Return R S Rᵀ (6 elements) for a symmetric matrix S."""
     t = mm(r, full(s))
     return (
         t[0] * r[0] + t[1] * r[1] + t[2] * r[2],
@@ -203,19 +203,19 @@ def rotate_symmetric(r, s):
 
 @inline
 def add6(a, b):
-    """Return the sum of symmetric matrices."""
+    """Return the sum of two symmetric matrices (6 elements each)."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
 
 
 @inline
 def sub6(a, b):
-    """Return the difference of symmetric matrices."""
+    """Return the difference a - b of two symmetric matrices (6 elements each)."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5])
 
 
 @inline
 def add9(a, b):
-    """Return the sum of matrices."""
+    """Return the sum of two 3 x 3 matrices."""
     return (
         a[0] + b[0],
         a[1] + b[1],
@@ -231,7 +231,7 @@ def add9(a, b):
 
 @inline
 def sub9(a, b):
-    """Return the difference of matrices."""
+    """Return the difference a - b of two 3 x 3 matrices."""
     return (
         a[0] - b[0],
         a[1] - b[1],
@@ -269,19 +269,19 @@ def outer(a, b):
 
 @inline
 def outer_symmetric(a, b):
-    """Return the symmetric product a bᵀ (6 elements) of parallel vectors a and b."""
+    """Return the product a bᵀ of two parallel vectors, which is symmetric (6 elements)."""
     return (a[0] * b[0], a[0] * b[1], a[0] * b[2], a[1] * b[1], a[1] * b[2], a[2] * b[2])
 
 
 @inline
 def skew(a):
-    """Return the matrix ã of the cross product."""
+    """Return the matrix ã of the cross product: ã b = a × b."""
     return (0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0)
 
 
 @inline
 def skew_mm(a, m):
-    """Return the skew matrix of a vector times a matrix."""
+    """Return ã m: the cross-product matrix of a vector times a 3 x 3 matrix."""
     return (
         a[1] * m[6] - a[2] * m[3],
         a[1] * m[7] - a[2] * m[4],
@@ -297,7 +297,7 @@ def skew_mm(a, m):
 
 @inline
 def inverse_symmetric(s):
-    """Return the inverse of a symmetric positive matrix by cofactors."""
+    """Return the inverse of a symmetric positive definite 3 x 3 matrix, by cofactors."""
     c0 = s[3] * s[5] - s[4] * s[4]
     c1 = s[2] * s[4] - s[1] * s[5]
     c2 = s[1] * s[4] - s[2] * s[3]

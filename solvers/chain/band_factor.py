@@ -1,9 +1,12 @@
-"""Factor C = B BT of a symmetric positive semidefinite band matrix, B lower triangular, accurate for the softest modes.
+"""Factorisation C = B BT of a symmetric positive semidefinite band matrix, B lower triangular,
+accurate for the softest modes.
 
-A stiffness matrix of springs (off-diagonal elements <= 0, row sums g >= 0) is eliminated through its off-diagonals a and row sums: d_k = g_k +
-sum_j a_kj, a_ij += a_ki a_kj/d_k, g_j += a_kj g_k/d_k. Nothing is subtracted, so every element of B has full relative accuracy and a free chain
-gives an exact zero pivot. The springs g to the ground may be given beside the matrix, whose diagonal has rounded them. Other matrices take the
-Cholesky factor; pivots within rounding of zero count as zero. Cost O(n width^2).
+The stiffness matrix of springs (off-diagonal elements <= 0, row sums g >= 0) is eliminated through
+its off-diagonals a and row sums: d_k = g_k + sum_j a_kj, a_ij += a_ki a_kj/d_k, g_j += a_kj
+g_k/d_k. These formulas contain no subtraction, so every element of B has full relative accuracy and
+a free chain gives an exact zero pivot. The springs g to the ground may be given as a separate
+vector, because the diagonal of the matrix has rounded them. Other matrices get their Cholesky
+factor; pivots within rounding of zero count as zero. Cost O(n width^2).
 """
 
 import numpy as np
@@ -15,7 +18,9 @@ EPSILON = float(np.finfo(float).eps)
 
 
 def factor(C: Band, n: int, ground: np.ndarray | None = None) -> tuple[Band, np.ndarray] | None:
-    """B as a lower band and the coordinates without pivot (free directions); None when C is indefinite."""
+    """Return B as a lower band and the coordinates with zero pivot (free directions); None if C is
+    indefinite.
+    """
     w = C.width
     elements = diagonals(C, n)
     below = np.zeros((n, w + 1))

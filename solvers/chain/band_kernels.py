@@ -12,14 +12,14 @@ ROWS = 4  # rows of the right factor taken at once
 
 @kernel
 def add_row(out, o, a, s, count, factor):
-    """out[o:] += factor*a[s:], count elements; offsets unsigned."""
+    """Add factor*a[s:] to out[o:] for `count` elements; offsets are unsigned."""
     for j in range(count):
         out[o + j] += factor * a[s + j]
 
 
 @kernel
 def add_four_rows(out, o, a, s, stride, count, a0, a1, a2, a3):
-    """out[o:] += four consecutive rows of a times a0..a3; offsets unsigned."""
+    """Add four consecutive rows of a, times a0 to a3, to out[o:]; offsets are unsigned."""
     s1 = s + stride
     s2 = s1 + stride
     s3 = s2 + stride
@@ -29,7 +29,7 @@ def add_four_rows(out, o, a, s, stride, count, a0, a1, a2, a3):
 
 @entry
 def add(out, out_base, out_stride, width, factor, a, base, stride, n):
-    """out += factor*a on the diagonals up to width."""
+    """Add factor*a to `out` on the diagonals up to `width`."""
     for i in range(n):
         first, last = max(0, i - width), min(n - 1, i + width)
         o, s = out_base + i * out_stride + first, base + i * stride + first
@@ -46,7 +46,9 @@ def transpose(out, a, base, stride, width, n):
 
 @entry
 def profile_three(peak, u, p, Y, base, stride, width, n):
-    """peak[d] = largest |element| of three bands of one layout on the diagonals d and -d."""
+    """Write to peak[d] the largest |element| of three bands of one layout on the diagonals d and
+    -d.
+    """
     for i in range(n):
         s = base + i * stride
         for j in range(max(0, i - width), min(n, i + width + 1)):
@@ -55,7 +57,7 @@ def profile_three(peak, u, p, Y, base, stride, width, n):
 
 @entry
 def profile(peak, a, base, stride, width, n):
-    """peak[d] = largest |element| on the diagonals d and -d."""
+    """Write to peak[d] the largest |element| of a band on the diagonals d and -d."""
     for i in range(n):
         s = base + i * stride
         for j in range(i, min(n, i + width + 1)):
@@ -66,7 +68,7 @@ def profile(peak, a, base, stride, width, n):
 
 @kernel
 def multiply_row(out, o, first, last, factor, a, s, k, end, b, base, stride, width):
-    """out[o + first..o + last] += factor*(row a[s + k..s + end])*b."""
+    """Add factor*(row a[s + k..s + end])*b to out[o + first..o + last]."""
     while k + 3 <= end:
         lo, hi = max(first, k - width), min(last, k + 3 + width)
         if lo <= hi:
@@ -121,7 +123,7 @@ def multiply(
     b_width,
     n,
 ):
-    """out += factor*a*b on the diagonals -o_width..o_width."""
+    """Add factor*a*b to `out` on the diagonals -o_width..o_width."""
     for i in range(n):
         first, last = max(0, i - o_width), min(n - 1, i + o_width)
         k, end = max(0, i - a_width, first - b_width), min(n - 1, i + a_width, last + b_width)
@@ -144,8 +146,8 @@ def multiply(
 
 @entry
 def square(u1, p1, Y1, YT1, base1, stride1, width1, u, p, Y, YT, base, stride, width, n):
-    """Compute the blocks of twice the step into zeroed bands: u1 = 2u + u u - Y YT, p1 = 2p + p p -
-    YT Y, Y1 = 2Y + Y p + u Y, YT1.
+    """Compute the blocks of D_0 - E for twice the step: u1 = 2u + u u - Y YT, p1 = 2p + p p - YT Y,
+    Y1 = 2Y + Y p + u Y and its transpose YT1. The results are added to bands of zeros.
     """
     for i in range(n):
         first, last, o, s = (
@@ -175,7 +177,9 @@ def square(u1, p1, Y1, YT1, base1, stride1, width1, u, p, Y, YT, base, stride, w
 
 @entry
 def advance_rows(e_out, v_out, e, v, first, last, count, u, p, Y, YT, base, stride, width, n):
-    """e_out += e p + v Y, v_out += v u - e YT for count rows of length n that vanish outside columns first..last."""
+    """Add e p + v Y to e_out and v u - e YT to v_out, for `count` rows of length n that are zero
+    outside columns first..last.
+    """
     lo, hi = max(0, first - width), min(n - 1, last + width)
     for i in range(count):
         o = i * n
@@ -187,7 +191,9 @@ def advance_rows(e_out, v_out, e, v, first, last, count, u, p, Y, YT, base, stri
 
 @entry
 def multiply_rows(out, rows, first, last, count, b, b_base, b_stride, b_width, n):
-    """out += rows*b for count row vectors of length n that vanish outside columns first..last."""
+    """Add rows*b to `out` for `count` row vectors of length n that are zero outside columns
+    first..last.
+    """
     for i in range(count):
         multiply_row(
             out,
@@ -242,7 +248,9 @@ def reach(full, n):
 
 @entry
 def eliminate_springs(B, free, a, g, width, n):
-    """Lower factor of a spring matrix: a lower band (width + 1 per row: a_{k+d,k} >= 0 at k*(width+1) + d), g row sums; both overwritten."""
+    """Compute the lower factor of a spring matrix as a lower band: a_{k+d,k} >= 0 at k*(width+1) +
+    d, with row sums g. Both a and g are overwritten.
+    """
     size = width + 1
     for k in range(n):
         d = g[k]
@@ -262,8 +270,8 @@ def eliminate_springs(B, free, a, g, width, n):
 
 @entry
 def eliminate(B, free, rest, tiny, width, n):
-    """Return Cholesky factor of a band matrix, layout as above with the diagonal at d = 0; pivots
-    below tiny[k] count as zero; False when indefinite.
+    """Compute the Cholesky factor of a band matrix (diagonal at d = 0); pivots below tiny[k] count
+    as zero. Return False if the matrix is indefinite.
     """
     size = width + 1
     for k in range(n):

@@ -37,8 +37,8 @@ def zeros(n: int, width: int) -> Band:
 
 
 def retain(count: int) -> None:
-    """Make the C allocator keep freed memory of `count` numbers, because fetching it anew for every
-    term costs as much as its arithmetic.
+    """Make the C allocator keep freed memory for `count` values: new memory for every term would
+    cost as much as its arithmetic.
     """
     np.empty(min(max(count, LEAST), MOST))
 
@@ -51,14 +51,14 @@ def identity(n: int) -> Band:
 
 
 def diagonals(a: Band, n: int) -> np.ndarray:
-    """Return a view n x (2 width + 1) of the stored diagonals; column width + d holds elements (i,
-    i + d).
+    """Return a view, n x (2 width + 1), of the stored diagonals; column width + d holds the
+    elements (i, i + d).
     """
     return a.data.reshape(n, a.stride + 1)[:, PAD:-PAD]
 
 
 def dense(a: Band, n: int) -> np.ndarray:
-    """Return the n x n array (a view when the band is dense)."""
+    """Return a band matrix as an n x n array; a view if the band is already stored densely."""
     if a.is_dense:
         return a.data.reshape(n, n)
     full = np.zeros(n * n)
@@ -69,7 +69,8 @@ def dense(a: Band, n: int) -> np.ndarray:
 def pitch(bands: list[Band], n: int) -> int:
     """Return by how much the half-width of a product of bands grows with every further factor.
 
-    Blocks of b coordinates tied to their neighbours have half-width 2b - 1 but grow by b. Patterns are symmetric.
+    Blocks of b coordinates coupled to their neighbours have half-width 2b - 1, but products grow by
+    b. Sparsity patterns are assumed symmetric.
     """
     width = max(a.width for a in bands)
     if width <= 1 or any(a.is_dense for a in bands):
@@ -86,13 +87,13 @@ def pitch(bands: list[Band], n: int) -> int:
 
 
 def from_dense(full: np.ndarray) -> Band:
-    """Return a dense n x n array as a band matrix of full width."""
+    """Return an n x n array as a band matrix of full width."""
     n = full.shape[0]
     return Band(np.ascontiguousarray(full).reshape(n * n), 0, n, n - 1)
 
 
 def resized(a: Band, n: int, width: int, factor: float = 1.0) -> Band:
-    """Return factor*a with another half-width: cut or filled up with zeros."""
+    """Return factor*a with another half-width: diagonals are cut off or zero ones added."""
     out = zeros(n, width)
     band_kernels.add(
         out.data, out.base, out.stride, min(out.width, a.width), factor, a.data, a.base, a.stride, n
@@ -101,12 +102,12 @@ def resized(a: Band, n: int, width: int, factor: float = 1.0) -> Band:
 
 
 def add(out: Band, factor: float, a: Band, n: int) -> None:
-    """out += factor*a for a band not wider than out."""
+    """Add factor*a to `out`, whose half-width is at least that of a."""
     band_kernels.add(out.data, out.base, out.stride, a.width, factor, a.data, a.base, a.stride, n)
 
 
 def transposed(a: Band, n: int) -> Band:
-    """Return a transposed copy."""
+    """Return a transposed copy of a band matrix."""
     if a.is_dense:
         return from_dense(dense(a, n).T)
     out = zeros(n, a.width)
@@ -115,8 +116,8 @@ def transposed(a: Band, n: int) -> Band:
 
 
 def product(factor: float, a: Band, b: Band, n: int, width: int) -> Band:
-    """Return factor*a*b, of which no more than width diagonals on either side are not zero: by BLAS
-    when one is dense.
+    """Return factor*a*b, which has no non-zero diagonals beyond `width` on either side; computed by
+    BLAS if a factor is dense.
     """
     if a.is_dense or b.is_dense:
         return from_dense(factor * (dense(a, n) @ dense(b, n)))
@@ -126,15 +127,15 @@ def product(factor: float, a: Band, b: Band, n: int, width: int) -> Band:
 
 
 def profile(a: Band, n: int) -> np.ndarray:
-    """Return largest |element| on the diagonals d and -d, d = 0..width."""
+    """Return the largest |element| on the diagonals d and -d for d = 0..width."""
     peak = np.zeros(a.width + 1)
     band_kernels.profile(peak, *a, n)
     return peak
 
 
 def needed(peaks: np.ndarray, drop: float) -> int:
-    """Return smallest half-width outside which the sum of a row of elements bounded by peaks is at
-    most drop.
+    """Return the smallest half-width outside which the elements of a row, bounded by `peaks`, sum
+    to at most `drop`.
     """
     tail = 2.0 * np.cumsum(peaks[::-1])[::-1]
     return (
@@ -147,8 +148,8 @@ def needed(peaks: np.ndarray, drop: float) -> int:
 
 
 def square_width(peak: np.ndarray, drop: float) -> int:
-    """Return the half-width needed for the product of two bands with given largest elements per
-    diagonal.
+    """Return the half-width that the product of a band with itself needs, from its largest elements
+    per diagonal; what is dropped sums to at most `drop`.
     """
     both = np.concatenate((peak[:0:-1], peak))
     return max(0, needed(np.convolve(both, both)[2 * len(peak) - 2 :], drop))
@@ -168,6 +169,6 @@ def rows_product(rows: np.ndarray, b: Band) -> np.ndarray:
 
 
 def used(*rows: np.ndarray) -> tuple[int, int]:
-    """Return the first and last column that is not zero in all arrays."""
+    """Return the first and last column in which any of the arrays has a non-zero element."""
     columns = np.flatnonzero(sum(np.abs(a).sum(axis=0) for a in rows))
     return (int(columns[0]), int(columns[-1])) if len(columns) else (0, -1)

@@ -35,11 +35,13 @@ def simulate(
     accuracy: float = 1e-10,
     way: str = "auto",
 ) -> tuple[np.ndarray, np.ndarray]:
-    """x, v (steps + 1 rows) of M x.. + F x. + (C + Z) x = f + Z x_cm.
+    """Return x and v (steps + 1 rows each) of M x.. + F x. + (C + Z) x = f + Z x_cm.
 
-    force: function of time, node values (rows) or a constant row, one column per channel (default: all coordinates); shape: constant, linear,
-    parabolic or spline. supports: diagonal of Z; support_motion: x_cm of the coordinates with Z != 0, like force. way: auto, modes (damping
-    must leave them apart) or matrices (in bands that follow the wave); auto takes the faster one.
+    force: function of time, node values (rows) or a constant row, one column per channel (default:
+    all coordinates); shape: constant, linear, parabolic or spline. supports: diagonal of Z;
+    support_motion: x_cm of the coordinates with Z != 0, given like force. way: auto, modes (for
+    damping that does not couple them) or matrices (bands that follow the wave front); auto takes
+    the faster one.
     """
     if way not in WAYS:
         raise ChainError(f"way: expected one of {', '.join(WAYS)}, got {way!r}")
@@ -73,8 +75,8 @@ def simulate(
 def prepare(
     chain: Coefficients, dt: float, used: np.ndarray, p: int, accuracy: float, steps: int, way: str
 ) -> modal_stepping.Modes | Generated:
-    """Return what time steps need, modes or transition matrices; matrices whose band fills up are
-    replaced by modes.
+    """Return what a run needs for steps of dt: the modes or the transition matrices of a chain.
+    Matrices whose bands fill up are replaced by modes.
     """
     if way == "modes" or (way == "auto" and modal_stepping.at_once(chain, steps)):
         found = modal_stepping.find(chain, accuracy)
@@ -102,13 +104,15 @@ def prepare(
 def sampled(
     force, channels, n: int, dt: float, steps: int, shape: str | None, start_time: float
 ) -> tuple:
-    """Return channels, node values, shape and gain of an excitation."""
+    """Return channels, node values, interpolation shape and gain of an excitation."""
     every = np.arange(n) if channels is None else np.asarray(channels, dtype=int)
     return every, *excitation.samples(force, len(every), dt, start_time, steps, shape), 1.0
 
 
 def merge(inputs: list, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the excited channels and beta (steps, p, channels) of forces and supports together."""
+    """Return the excited channels and the coefficients beta (steps, p, channels) of forces and
+    support motions together.
+    """
     betas = [
         (channels, excitation.coefficients(values, shape) * gain)
         for channels, values, shape, gain in inputs
@@ -175,7 +179,7 @@ def run(
 
 
 def positions(chain: Coefficients, E: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    """Return the rows x from strains e = x B and the free coordinates."""
+    """Return the positions x (rows) from the strains e = x B and the free coordinates."""
     n, w = chain.n, chain.B.width
     elements = diagonals(chain.B, n)
     number = np.full(n, -1)
@@ -210,8 +214,8 @@ def positions(chain: Coefficients, E: np.ndarray, Z: np.ndarray) -> np.ndarray:
 def single(
     chain: Coefficients, made: Generated, x: np.ndarray, v: np.ndarray, beta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return x and v after one step without preparing a long run; beta (p, channels) excites the
-    first rows of `made`.
+    """Return x and v after one step, computed without preparing for many; beta (p, channels)
+    excites the first rows of `made`.
     """
     e = rows_product(x[None, :], chain.B) if chain.B else to_scaled(chain, x[None, :])
     w, R, count = to_scaled(chain, v[None, :]), made.rows, beta.shape[1]

@@ -1,10 +1,11 @@
-"""The coefficients of a chain in energy coordinates.
+"""Scaled coefficients of a chain in energy coordinates.
 
-M x.. + F x. + (C + Z) x = f + Z x_cm becomes, with row vectors e = x B (C + Z = B BT: strains in units of energy^1/2) and v = x. M^1/2,
-    e. = v Bh,   v. = -e BhT - v Fh + (f + x_cm Z) M^-1/2,   Bh = M^-1/2 B,   Fh = M^-1/2 F M^-1/2,
-the matrix S of [GG11] with the banded B in the place of Ch^1/2: a rotation for F = 0, so that rounding errors grow no faster than 2^m. Matrices
-without such a factor (indefinite or unsymmetric) keep the coordinates x M^1/2, x. M^1/2 of [GG11] (3). A full mass matrix M = L LT takes the
-place of M^1/2 by L.
+M x.. + F x. + (C + Z) x = f + Z x_cm becomes, with row vectors e = x B (C + Z = B BT: strains in
+units of energy^1/2) and v = x. M^1/2, e. = v Bh, v. = -e BhT - v Fh + (f + x_cm Z) M^-1/2, Bh =
+M^-1/2 B, Fh = M^-1/2 F M^-1/2. This is the matrix S of [GG11] with the banded B instead of Ch^1/2:
+a rotation for F = 0, so that rounding errors grow no faster than 2^m. Matrices without such a
+factor (indefinite or unsymmetric) keep the coordinates x M^1/2, x. M^1/2 of [GG11] (3). For a full
+mass matrix its Cholesky factor L (M = L LT) replaces M^1/2.
 """
 
 import math
@@ -30,7 +31,7 @@ DENSE_ABOVE = 0.25  # wider bands (as part of n) are stored as dense matrices
 
 
 class ChainError(ValueError):
-    """The error of matrices that describe no chain; the message names the matrix and what was
+    """Raised for matrices that do not describe a chain; the message names the matrix and what was
     expected.
     """
 
@@ -59,14 +60,16 @@ def check_accuracy(accuracy: float) -> None:
 
 
 class Springs(NamedTuple):
-    """A stiffness matrix by its springs: the sum of a soft and a stiff one in a diagonal element has lost digits of the soft one."""
+    """A stiffness matrix given by its springs: adding a stiff spring to a soft one in a diagonal
+    element would lose digits of the soft one.
+    """
 
     between: np.ndarray  # n - 1 of neighbours
     ground: np.ndarray  # n to the ground
 
 
 def listed(springs: Springs) -> tuple[Band, int]:
-    """Return the matrix of springs as a band."""
+    """Return the stiffness matrix of the springs as a band."""
     n = len(springs.ground)
     if len(springs.between) != n - 1 or not all(
         np.isfinite(part).all() and (part >= 0.0).all() for part in springs
@@ -131,7 +134,7 @@ def as_band(value, n: int | None, name: str) -> tuple[Band, int]:
 
 
 def unscaled(value, n: int) -> np.ndarray:
-    """Return an input as dense matrix."""
+    """Return an input (vector, matrix or band) as a dense matrix."""
     return dense(as_band(value, n, "matrix")[0], n)
 
 
@@ -144,7 +147,9 @@ def is_symmetric(a: Band, n: int) -> bool:
 
 
 def scale(mass, damping, stiffness, supports=None) -> Coefficients:
-    """Check the matrices of a chain and scale them; supports: diagonal of Z, added to the stiffness, which may be `Springs`."""
+    """Check the matrices of a chain and return its scaled coefficients. `supports`, the diagonal of
+    Z, is added to the stiffness, which may be given as `Springs`.
+    """
     C, n = as_band(stiffness, None, "stiffness")
     ground = stiffness.ground if isinstance(stiffness, Springs) and supports is None else None
     if supports is not None:
@@ -199,7 +204,7 @@ def scale(mass, damping, stiffness, supports=None) -> Coefficients:
 
 
 def scaled(a: Band, root: np.ndarray, both: bool) -> Band:
-    """Return rows (and columns when both) divided by root."""
+    """Return a band matrix with its rows (and columns if `both`) divided by `root`."""
     n = len(root)
     out = zeros(n, a.width)
     target = diagonals(out, n)
@@ -211,25 +216,25 @@ def scaled(a: Band, root: np.ndarray, both: bool) -> Band:
 
 
 def reduced(root: np.ndarray, full: np.ndarray) -> Band:
-    """Return L⁻¹ A L⁻ᵀ for a Cholesky factor L and a full matrix A."""
+    """Return L⁻¹ A L⁻ᵀ for a full matrix A and the Cholesky factor L of the mass matrix."""
     return from_dense(np.linalg.solve(root, np.linalg.solve(root, full).T).T)
 
 
 def norm_bound(a: Band, n: int) -> float:
-    """Return the bound of the largest |eigenvalue|: Gershgorin or Frobenius, whichever is less (the
-    trace of [GG11] is never below the Frobenius norm).
+    """Return an upper bound of the largest |eigenvalue|: the smaller of the Gershgorin bound and
+    the Frobenius norm (the trace of [GG11] is never below the latter).
     """
     elements = dense(a, n) if a.is_dense else diagonals(a, n)
     return float(min(np.abs(elements).sum(axis=1).max(), np.linalg.norm(elements)))
 
 
 def to_scaled(chain: Coefficients, rows: np.ndarray) -> np.ndarray:
-    """x -> x M^1/2 (rows)."""
+    """Return x M^1/2 (scaled rows) from rows x."""
     return rows * chain.mass if chain.mass.ndim == 1 else rows @ chain.mass
 
 
 def from_scaled(chain: Coefficients, rows: np.ndarray) -> np.ndarray:
-    """x M^1/2 -> x (rows)."""
+    """Return the rows x from x M^1/2 (scaled rows)."""
     return rows / chain.mass if chain.mass.ndim == 1 else np.linalg.solve(chain.mass.T, rows.T).T
 
 

@@ -1,7 +1,7 @@
-"""A linear chain as a unit with steps of constant size: what an FMU or a co-simulation master drives.
+"""A linear chain advanced by steps of constant size, as an FMU or a co-simulation master drives it.
 
-Matrices of any linearised system can be handed over: M x.. + F x. + C x = f about its state; full M, unsymmetric F and C are
-allowed. The state is x, v.
+It takes the matrices of any linearised system, M x.. + F x. + C x = f about its operating point;
+full M, unsymmetric F and C are allowed. The state is x, v.
 """
 
 from typing import NamedTuple
@@ -22,8 +22,8 @@ class Unit(NamedTuple):
 def linear_chain(
     mass, damping, stiffness, dt: float, channels=None, accuracy: float = 1e-10, supports=None
 ) -> Unit:
-    """Return the matrices for steps of dt with forces at the channels (default: all coordinates),
-    linear in time on every step.
+    """Return a chain prepared for steps of dt with forces at the channels (default: all
+    coordinates) that are linear in time within a step.
     """
     check_accuracy(accuracy)
     chain = scale(mass, damping, stiffness, supports)
@@ -34,7 +34,7 @@ def linear_chain(
 def advance(
     unit: Unit, x: np.ndarray, v: np.ndarray, begin, end=None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return x and v after one step with linear forces of the channels from its begin to its end
+    """Return x and v after one step; forces of the channels vary linearly from `begin` to `end`
     (default: constant).
     """
     first = np.broadcast_to(np.asarray(begin, dtype=float), unit.channels.shape)

@@ -1,9 +1,11 @@
 """Floating-point operations of the matrix method and of explicit Runge-Kutta for the same accuracy.
 
-[GG11] (20): renewing D_0 for every step pays when 2n < 2^m/m (dense matrices, both of order r). `operations` counts what is
-really done: bands that follow the wave front, as the choice of r and m weighs them, 8n(2w + 2) per step; classical Runge-Kutta with
-the substep that its stability and its error demand. The unit is an operation of a band product; the rest is converted by the weights
-below, measured on the chains of the library from 30 to 1000 masses, 0.2 <= omega*dt <= 50, 3 to 100 steps.
+[GG11] (20): renewing D_0 for every step pays when 2n < 2^m/m (dense matrices, both of order r).
+`operations` counts the operations carried out: those with bands that follow the wave front, as
+estimated for the choice of r and m, and 8n(2w + 2) per step; classical Runge-Kutta with the substep
+that its stability and its error require. The unit is an operation of a band product; the rest is
+converted by the weights below, measured on the chains of the library from 30 to 1000 masses, 0.2 <=
+omega*dt <= 50, 3 to 100 steps.
 """
 
 import math
@@ -44,14 +46,14 @@ class Operations(NamedTuple):
 
 
 def cheaper_than_runge_kutta(n: int, m: int) -> bool:
-    """Return whether matrices renewed every step cost less than Runge-Kutta of the same order,
-    [GG11] (20).
+    """Return whether the matrix method with new matrices in every step costs less than Runge-Kutta
+    of equal order, [GG11] (20).
     """
     return m > 0 and 2 * n < 2**m / m
 
 
 def reach(a: Band, n: int) -> int:
-    """Return the number of non-zero diagonals on either side."""
+    """Return the number of non-zero diagonals on either side of the main diagonal."""
     return int(band_kernels.reach(a.data, n)) if a.is_dense else a.width
 
 

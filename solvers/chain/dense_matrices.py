@@ -46,7 +46,7 @@ def matrices(
 
 
 def lower_rows(chain: Coefficients, made: Generated) -> Lower:
-    """Return (Y_k, U_k) for unit scaled velocities."""
+    """Return the lower rows (Y_k, U_k) of D_k for unit scaled velocities."""
     n, unit, R = chain.n, np.eye(chain.n), made.rows
     back = np.diag(chain.mass) if chain.mass.ndim == 1 else chain.mass.T
     first = (dense(made.step.Y, n), unit + dense(made.step.u, n))
@@ -58,7 +58,7 @@ def lower_rows(chain: Coefficients, made: Generated) -> Lower:
 def assemble(
     chain: Coefficients, lower: Lower, Bh: np.ndarray | None, dt: float
 ) -> tuple[np.ndarray, ...]:
-    """Return D_0..D_p from their lower rows; Bh None: the general form."""
+    """Return D_0..D_p assembled from their lower rows; Bh None selects the general form."""
     n, Fh, first = chain.n, dense(chain.Fh, chain.n), lower[1][1]
     unit, result = np.eye(n), []
     by_strains = (
@@ -89,7 +89,7 @@ def assemble(
 
 
 def solved(Bh: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Y Bh^-1 by back substitution (Bh lower triangular, in its own precision)."""
+    """Return Y Bh^-1 by back substitution (Bh lower triangular, in the precision of Bh)."""
     W = np.zeros_like(Y)
     for k in range(len(Bh) - 1, -1, -1):
         W[:, k] = (Y[:, k] - W[:, k + 1 :] @ Bh[k + 1 :, k]) / Bh[k, k]

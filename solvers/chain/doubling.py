@@ -1,4 +1,6 @@
-"""Build what a step needs: D_0 - E and the rows of D_1..D_p, by series and doubling with r and m chosen for the accuracy."""
+"""Matrices of one step, D_0 - E and the rows of D_1..D_p, by series and doubling; order r and
+number of doublings m are chosen for the accuracy.
+"""
 
 from functools import partial
 from typing import NamedTuple
@@ -31,8 +33,8 @@ def generate(
     accuracy: float,
     fixed: choice.Choice | None = None,
 ) -> Generated:
-    """Return series at the substep, then m doublings; channels are the coordinates where forces
-    act.
+    """Return the matrices of a step: the series at the substep, then m doublings. `channels` are
+    the coordinates where forces act.
     """
     return ladder(chain, dt, channels, p, accuracy, fixed or choose(chain, dt, accuracy), 0)[-1]
 
@@ -75,19 +77,21 @@ def ladder(
 
 
 def half_width(chain: Coefficients) -> int:
-    """Return the half-width of the first term of the series."""
+    """Return the half-width of the first term of the series of D_0 - E."""
     return min(chain.n, max(chain.Bh.width, chain.Fh.width))
 
 
 def filled(chain: Coefficients, angle: float) -> float:
-    """Return diagonals that matter after omega*t = angle: the wave passes at most angle/2 elements
-    and leads by a tail.
+    """Return the number of diagonals that are not negligible after omega*t = angle: the wave passes
+    at most angle/2 elements, with a decaying tail ahead of it.
     """
     return min(chain.n, 2.0 * (half_width(chain) + chain.pitch * (0.5 * angle + TAIL - 1.0)) + 1.0)
 
 
 def choose(chain: Coefficients, dt: float, accuracy: float) -> choice.Choice:
-    """r and m of least work; the band grows by its pitch with every term and with the wave front in the doublings."""
+    """Return the series order r and number of doublings m of least work; the band widens by its
+    pitch with every term and with the wave front in the doublings.
+    """
     n, width = chain.n, half_width(chain)
 
     def term(k: int) -> float:

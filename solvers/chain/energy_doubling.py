@@ -1,9 +1,9 @@
 """Series and doubling of D_0 - E in energy coordinates.
 
-D_0 = E + [[p, -YT], [Y, u]] (rows e, v), p and u symmetric. One step from two halves, (15) in these coordinates:
-    u <- 2u + u u - Y YT,   p <- 2p + p p - YT Y,   Y <- 2Y + Y p + u Y.
-Four products of n x n against eight for the square of D_0 - E; diagonals that matter less than `drop` are not kept, so the band follows the wave
-front.
+D_0 = E + [[p, -YT], [Y, u]] (rows e, v), p and u symmetric. One step from two halves, (15) in these
+coordinates: u <- 2u + u u - Y YT, p <- 2p + p p - YT Y, Y <- 2Y + Y p + u Y. This takes four n x n
+products instead of eight for the square of D_0 - E. Diagonals whose contribution is below `drop`
+are discarded, so the band follows the wave front.
 """
 
 from typing import NamedTuple
@@ -41,7 +41,9 @@ class Step(NamedTuple):
 
 
 def step_of(u: Band, p: Band, Y: Band, n: int, drop: float) -> Step:
-    """Return a step from its blocks, without diagonals that do not matter."""
+    """Return the matrices of a step from its blocks u, p, Y, without diagonals that contribute less
+    than `drop`.
+    """
     if any(a.is_dense for a in (u, p, Y)):
         return dense_step(dense(u, n), dense(p, n), dense(Y, n))
     width = max(needed(profile(a, n), drop) for a in (u, p, Y))
@@ -50,7 +52,7 @@ def step_of(u: Band, p: Band, Y: Band, n: int, drop: float) -> Step:
 
 
 def dense_step(u: np.ndarray, p: np.ndarray, Y: np.ndarray) -> Step:
-    """Return a step of dense blocks."""
+    """Return the matrices of a step with dense blocks u, p, Y."""
     return Step(from_dense(u), from_dense(p), from_dense(Y), from_dense(Y.T))
 
 
@@ -78,7 +80,7 @@ def start(chain: Coefficients, step: float, r: int, drop: float) -> Step:
 
 
 def combine(terms: list[Band], n: int) -> Band:
-    """Return the sum of bands, the last (smallest) first."""
+    """Return the sum of the bands, added from the last (smallest) to the first."""
     if any(a.is_dense for a in terms):
         return from_dense(sum(dense(a, n) for a in reversed(terms)))
     out = zeros(n, max(a.width for a in terms))
@@ -101,7 +103,7 @@ def double(step: Step, n: int, drop: float) -> Step:
 
 
 def peaks(step: Step, n: int) -> np.ndarray:
-    """Return largest |element| of all blocks on the diagonals d and -d."""
+    """Return the largest |element| of all blocks of a step on the diagonals d and -d."""
     peak = np.zeros(step.u.width + 1)
     band_kernels.profile_three(peak, *(a.data for a in step[:3]), *step.u[1:], n)
     return peak
@@ -124,7 +126,9 @@ def double_dense(step: Step, n: int) -> Step:
 
 
 def upper_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a@b where the result is symmetric: panels on and above the diagonal only."""
+    """Return a@b for a product known to be symmetric: only its block panels on and above the
+    diagonal are computed.
+    """
     n = a.shape[0]
     out = np.empty((n, n))
     edges = [n * i // PANELS for i in range(PANELS + 1)] if n >= 64 else [0, n]

@@ -1,7 +1,8 @@
-"""Excitation on a step as a polynomial: f(t) = sum_k beta_k theta^(k-1), theta = (t_{j+1} - t)/dt in 0..1, so that b_k dt^k D_k = dt beta_k D_k.
+"""Excitation within a step as a polynomial: f(t) = sum_k beta_k theta^(k-1), theta = (t_{j+1} -
+t)/dt in 0..1, so that b_k dt^k D_k = dt beta_k D_k.
 
-constant: one value per step; linear: values at both ends; parabolic: and in the middle; spline: cubic through the nodes, slopes at the ends from
-five nodes.
+Shapes: constant (one value per step), linear (values at both ends), parabolic (a third value in the
+middle) and spline (cubic through the nodes, end slopes from five nodes).
 """
 
 from collections.abc import Callable
@@ -74,8 +75,8 @@ def coefficients(values: np.ndarray, shape: str) -> np.ndarray:
 
 
 def part(beta: np.ndarray, begin: float, size: float) -> np.ndarray:
-    """Return beta (p, channels) of the part begin..begin+size (fractions of the step): theta = 1 -
-    begin - size + size*theta'.
+    """Return beta (p, channels) of the part of a step from `begin` to `begin + size` (fractions of
+    the step): theta = 1 - begin - size + size*theta'.
     """
     p, rest = len(beta), 1.0 - begin - size
     shift = np.array(
@@ -88,8 +89,8 @@ def part(beta: np.ndarray, begin: float, size: float) -> np.ndarray:
 
 
 def slopes(values: np.ndarray) -> np.ndarray:
-    """Return the slopes per step of the cubic spline at the nodes: s_{i-1} + 4 s_i + s_{i+1} = 3
-    (f_{i+1} - f_{i-1}).
+    """Return the derivatives per step of the cubic spline at the nodes: s_{i-1} + 4 s_i + s_{i+1} =
+    3 (f_{i+1} - f_{i-1}).
     """
     ends = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / 12.0
     slope = np.empty_like(values)
@@ -116,8 +117,8 @@ def largest_step(
     shape: str = "parabolic",
     finest: int = 4096,
 ) -> float:
-    """Return largest step stop/2^i whose interpolation of the force stays within tolerance
-    (absolute) at the quarters of every step.
+    """Return the largest step (stop_time - start_time)/2^i at which the interpolated force has at
+    most the (absolute) error `tolerance` at the quarter points of every step.
     """
     steps = 4
     while steps <= finest:

@@ -1,8 +1,11 @@
-"""The rows of D_1..D_p that forces act through ([GG11] truncated matrices), in any coordinates (e, v).
+"""Rows of D_1..D_p at the coordinates where forces act ([GG11] truncated matrices), in any
+coordinates (e, v).
 
-Of D_k are carried the rows (Y_k, U_k) of the given forces; T_k = U_k - unit/k, so that doubling loses nothing for small steps. With binomial sums
-S = sum C(k-1,l-1) Y_l, R = sum C(k-1,l-1) T_l:  (Y_k, T_k) <- 2^-k [(Y_k, T_k) + (S, R) + (S, R + unit (2^k-1)/k)(D_0 - E)],  k = p..1 (12).
-Z_k is the same for the free coordinates z, z. = v unit_freeT, whose column of D_0 is dt(-Y_1, U_1)T of the free rows (S of [GG11] is J-symmetric).
+Of each D_k only the rows (Y_k, U_k) of the given forces are carried; T_k = U_k - unit/k avoids
+cancellation for small steps. With binomial sums S = sum C(k-1,l-1) Y_l, R = sum C(k-1,l-1) T_l:
+(Y_k, T_k) <- 2^-k [(Y_k, T_k) + (S, R) + (S, R + unit (2^k-1)/k)(D_0 - E)], k = p..1 (12). Z_k is
+the corresponding row for the free coordinates z, z. = v unit_freeT, whose column of D_0 is dt(-Y_1,
+U_1)T of the free rows (S of [GG11] is J-symmetric).
 """
 
 from collections.abc import Callable
@@ -25,7 +28,7 @@ class Rows(NamedTuple):
 
 
 def start(chain: Coefficients, unit: np.ndarray, free: int, p: int, step: float, r: int) -> Rows:
-    """Return the series (9) of order r for the rows."""
+    """Return the rows of D_1..D_p at the substep by the series (9) of order r."""
     Y, T, Z = np.zeros((p, *unit.shape)), np.zeros((p, *unit.shape)), np.zeros((p, len(unit), free))
     pick = unit[len(unit) - free :].T
     y, s, z = np.zeros_like(unit), unit, np.zeros((len(unit), free))
@@ -45,7 +48,7 @@ def start(chain: Coefficients, unit: np.ndarray, free: int, p: int, step: float,
 
 
 def columns(rows: Rows, step: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns of D_0 that give the free coordinates: z <- z + e c_e + v c_v over the
+    """Return the columns c_e, c_v of D_0 for the free coordinates: z <- z + e c_e + v c_v over the
     step of the rows.
     """
     free = rows.Z.shape[2]

@@ -1,8 +1,11 @@
-"""D_0..D_p in extended precision (numpy longdouble: 64-bit mantissa on x86), for accuracies that double cannot reach.
+"""D_0..D_p in extended precision (numpy longdouble: 64-bit mantissa on x86), for accuracies that
+double cannot reach.
 
-Rounding one spring by a relative epsilon turns a mode by omega*dt*epsilon/2, and every doubling doubles what the ones before have rounded: in
-double the error is about 20 epsilon*omega*dt, 5e-11 at omega*dt = 1e4. Carried with eleven more bits the result is exact to double rounding.
-Work: 4(p + 2) products without BLAS per doubling, so for small n only; where longdouble is double (some platforms) nothing is gained.
+A relative rounding error epsilon of one spring shifts the phase of a mode by omega*dt*epsilon/2,
+and every doubling doubles earlier errors: in double precision the error is about 20
+epsilon*omega*dt, 5e-11 at omega*dt = 1e4. With eleven more bits the result is exact to double
+rounding. Work: 4(p + 2) products without BLAS per doubling, so it pays for small n only; on
+platforms where longdouble is double nothing is gained.
 """
 
 from math import comb
@@ -16,7 +19,9 @@ LARGEST = 80  # n beyond which products in extended precision take too long
 
 
 def pays(n: int, total: float, accuracy: float) -> bool:
-    """Return whether double precision would miss the accuracy for omega*dt = total."""
+    """Return whether double precision would miss the accuracy for omega*dt = total, so that
+    extended precision pays.
+    """
     return (
         n <= LARGEST
         and ROUNDING * max(1.0, total) > accuracy
@@ -34,7 +39,7 @@ def lower_rows(
     r: int,
     m: int,
 ) -> tuple[list, np.ndarray]:
-    """Return the rows (Y_k, U_k), k = 0..p+1, for unit velocities in extended precision, and Bh
+    """Return the rows (Y_k, U_k), k = 0..p+1, for unit velocities, and Bh, in extended precision
     (see `dense_matrices`).
     """
     n = len(C)
@@ -47,7 +52,9 @@ def lower_rows(
 
 
 def factor(C: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Lower factor of the stiffness through off-diagonals and row sums when they are springs, else by Cholesky."""
+    """Return the lower factor of the stiffness: from off-diagonals and row sums if it is a spring
+    matrix, else by Cholesky.
+    """
     n = len(C)
     off = C - np.diag(np.diagonal(C))
     g, springs = C.sum(axis=1), bool((off <= 0).all())
@@ -65,7 +72,7 @@ def factor(C: np.ndarray, free: np.ndarray) -> np.ndarray:
 
 
 def doubled(A: np.ndarray, dt: np.longdouble, p: int, r: int, m: int) -> list[np.ndarray]:
-    """N = D_0 - E and T_k = D_k - E/k by series (9) and doublings (12)."""
+    """Return N = D_0 - E and T_k = D_k - E/k by series (9) and doublings (12)."""
     step = dt / 2**m
     term, N, T = step * A, 0.0, [0.0] * p
     for j in range(1, r + 1):

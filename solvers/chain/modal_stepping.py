@@ -1,8 +1,11 @@
-"""Chains whose damping leaves the modes apart: x M^1/2 = x' Phi^T with Ch = Phi diag(omega^2) Phi^T and Phi^T Fh Phi diagonal (Rayleigh damping).
+"""Modal stepping of chains whose damping does not couple the modes: x M^1/2 = x' Phi^T with Ch =
+Phi diag(omega^2) Phi^T and Phi^T Fh Phi diagonal (Rayleigh damping).
 
-Every mode then has D_0..D_p of its own (2 x 2, by the series (9) and the doublings (12)), a step costs 8n, and all steps go back to coordinates in
-two products of (steps x n) by (n x n) that run at the speed of BLAS; fast modes that stay below the accuracy are left out there. The eigenvectors of
-Ch know a mode to epsilon*(omega_max/omega)^2 only; those for which this is too little are found again from their strains Phi^T Bh, group by group.
+Every mode has its own 2 x 2 matrices D_0..D_p, by the series (9) and the doublings (12), and a step
+costs 8n. All steps are transformed back to coordinates by two products of (steps x n) by (n x n),
+which run at the speed of BLAS; fast modes with amplitudes below the accuracy are left out there.
+The eigenvectors of Ch determine a mode only to epsilon*(omega_max/omega)^2; modes for which this is
+not enough are recomputed from their strains Phi^T Bh, group by group.
 """
 
 from typing import NamedTuple
@@ -53,7 +56,7 @@ class Modes(NamedTuple):
 
 
 def at_once(chain: Coefficients, steps: int) -> bool:
-    """Return whether modes are faster than matrices for any bandwidth."""
+    """Return whether modes are faster than transition matrices, whatever their bandwidth."""
     small = SMALL if tridiagonal(chain.Ch) else SMALL // 2
     return chain.n <= small or (chain.n <= 2 * small and steps >= chain.n)
 
@@ -65,7 +68,9 @@ def cost(chain: Coefficients) -> float:
 
 
 def pays(chain: Coefficients, steps: int, width: int) -> bool:
-    """Return whether modes are faster even though matrices of this half-width exist already."""
+    """Return whether modes are faster even though transition matrices of this half-width exist
+    already.
+    """
     n = chain.n
     return cost(chain) + BACK * n**2 * steps < MARCH * n * min(n, 2 * width + 2) * steps
 
@@ -76,7 +81,7 @@ def widest(chain: Coefficients) -> float:
 
 
 def find(chain: Coefficients, accuracy: float) -> Modes | None:
-    """Return the modes of a chain; None where damping couples them or the stiffness has no factor."""
+    """Return the modes of a chain; None if damping couples them or the stiffness has no factor."""
     if chain.B is None:
         return None
     rayleigh = proportional(chain)
@@ -103,7 +108,7 @@ def find(chain: Coefficients, accuracy: float) -> Modes | None:
 
 
 def tridiagonal(C: Band) -> bool:
-    """Return stored as three diagonals."""
+    """Return whether a band is stored as three diagonals."""
     return C.width == 1 and not C.is_dense
 
 
@@ -130,7 +135,9 @@ def possible(chain: Coefficients) -> bool:
 
 
 def proportional(chain: Coefficients) -> tuple[float, float] | None:
-    """Return a and b of Fh = a + b Ch (Rayleigh damping), if it is so up to rounding."""
+    """Return a and b of Rayleigh damping Fh = a + b Ch; None if the damping is different by more
+    than rounding.
+    """
     n = chain.n
     if not chain.damped:
         return 0.0, 0.0
@@ -152,7 +159,7 @@ def proportional(chain: Coefficients) -> tuple[float, float] | None:
 
 
 def wide(a: Band, like: Band, n: int) -> Band:
-    """Return a band in the layout of a wider one."""
+    """Return a copy of a band in the layout of the wider band `like`."""
     return (
         a
         if a.is_dense == like.is_dense and a.width == like.width
@@ -163,7 +170,7 @@ def wide(a: Band, like: Band, n: int) -> Band:
 
 
 def commute(chain: Coefficients) -> bool:
-    """Return ch Fh = Fh Ch up to rounding."""
+    """Return whether Ch Fh = Fh Ch up to rounding."""
     n, C, F = chain.n, chain.Ch, chain.Fh
     CF, FC = (product(1.0, *pair, n, C.width + F.width) for pair in ((C, F), (F, C)))
     size = np.abs(C.data).max() * np.abs(F.data).max()
@@ -181,7 +188,7 @@ def run(
     steps: int,
     accuracy: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """x, v (steps + 1 rows); beta (steps, p, channels)."""
+    """Return x and v (steps + 1 rows each) by modes; beta (steps, p, channels) is the excitation."""
     n, p, count = chain.n, *beta.shape[1:]
     own, Y, U = np.zeros((4, n)), np.zeros((p, n)), np.zeros((p, n))
     matrices(
@@ -255,8 +262,8 @@ def add_back(
 
 @entry
 def matrices(own, Y, U, omega, damping, h, p, n, row):
-    """Fill the 2 x 2 transition matrices of all modes (rows of own) and their rows (Y_k, U_k) of
-    D_1..D_p.
+    """Fill the 2 x 2 transition matrices of all modes (rows of `own`) and the rows (Y_k, U_k) of
+    D_1..D_p of each.
     """
     for i in range(n):
         w, d = omega[i], damping[i]
@@ -281,8 +288,8 @@ def matrices(own, Y, U, omega, damping, h, p, n, row):
 
 @kernel
 def series(row, up, down, friction, p):
-    """Return D_0 - E = [[a, b], [c, e]] for A dt = [[0, up], [down, friction]], and of D_k - E/k
-    the lower rows.
+    """Write to `row` D_0 - E = [[a, b], [c, e]] for A dt = [[0, up], [down, friction]], and the
+    lower rows of D_k - E/k.
     """
     for k in range(2 * p):
         row[k] = 0.0
@@ -319,7 +326,9 @@ def double(row, a, b, c, e, p):
 
 @entry
 def march(X, V, weight, rows_x, rows_v, own, x, v, top_x, top_v, n, steps, forces):
-    """x', v' of many steps (rows of X, V) from x, v, which are overwritten by the last ones; top: largest sizes."""
+    """Compute x' and v' of many steps (rows of X, V). x and v hold the start and are overwritten by
+    the last step; top_x and top_v receive the largest magnitudes.
+    """
     for k in range(steps):
         o = np.uintp(k * n)
         for i in range(n):

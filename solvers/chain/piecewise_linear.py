@@ -1,8 +1,11 @@
-"""Chains with piecewise linear elements (slack couplings, stops): linear in every region, events located by halving exact steps.
+"""Chains with piecewise linear elements (slack couplings, stops): linear in every region; events
+are located by bisection with exact steps.
 
-In a region of all elements the chain is linear; its matrices for dt, dt/2, .., dt/2^levels come from one ladder of doublings and are kept for the
-next visit. A step that ends in another region, or whose elongation turns back beyond a break within it, is halved until dt/2^levels; then the
-region changes. Between events the solution is exact; an event moves by at most dt/2^levels.
+While no element changes its region the chain is linear. Its matrices for dt, dt/2, .., dt/2^levels
+come from one sequence of doublings and are stored for the next visit. A step that ends in another
+region, or whose elongation leaves the region and returns within the step, is halved down to
+dt/2^levels; then the region changes. Between events the solution is exact; an event is located to
+dt/2^levels.
 """
 
 from collections.abc import Sequence
@@ -42,17 +45,17 @@ class Pieces(NamedTuple):
 
 
 def slack(a: int, b: int, gap: float, stiffness: float, damping: float = 0.0) -> Element:
-    """Return a coupling that acts outside -gap/2..gap/2."""
+    """Return a coupling with slack: it acts when the elongation is outside -gap/2..gap/2."""
     return Element(a, b, (-gap / 2, gap / 2), (stiffness, 0.0, stiffness), (damping, 0.0, damping))
 
 
 def stop(a: int, at: float, stiffness: float, damping: float = 0.0, b: int = -1) -> Element:
-    """Return a stop that acts for s > at."""
+    """Return a stop: it acts when s exceeds `at`."""
     return Element(a, b, (at,), (0.0, stiffness), (0.0, damping), at)
 
 
 def intercept(element: Element, region: int) -> float:
-    """Return f of F(s) = k s + f in a region, from continuity and F(rest) = 0."""
+    """Return the offset f of F(s) = k s + f in a region, from continuity and F(rest) = 0."""
     home = int(np.searchsorted(element.breaks, element.rest))
     f = -element.stiffness[home] * element.rest
     for i in range(home, region):
@@ -78,7 +81,7 @@ def simulate_piecewise(
     accuracy: float = 1e-10,
     levels: int = 18,
 ) -> Pieces:
-    """Return x, v (steps + 1 rows), events and the number of regions visited."""
+    """Return x and v (steps + 1 rows each), the events and the number of regions visited."""
     check_accuracy(accuracy)
     x, v = np.array(x0, dtype=float), np.array(v0, dtype=float)
     n = len(x)
@@ -133,18 +136,18 @@ class Problem(NamedTuple):
 
 
 def elongation(element: Element, x: np.ndarray) -> float:
-    """s of an element (or its rate, from v)."""
+    """Return the elongation s of an element from x, or its rate from v."""
     return float(x[element.a] - (x[element.b] if element.b >= 0 else 0.0))
 
 
 def place(element: Element, x: np.ndarray) -> int:
-    """Return the region of an element."""
+    """Return the index of the linear region that the elongation of an element is in."""
     return int(np.searchsorted(element.breaks, elongation(element, x)))
 
 
 def matrices_of(problem: Problem, regions: tuple[int, ...]) -> tuple:
-    """Return chain, matrices and constant forces for one combination of regions; computed at the
-    first use.
+    """Return chain, matrices and constant forces for one combination of regions; they are computed
+    at the first use.
     """
     if regions in problem.made:
         return problem.made[regions]
@@ -222,7 +225,9 @@ def leaves(
     v1: np.ndarray,
     h: float,
 ) -> bool:
-    """Return whether the elongation leaves its region in a step, at the end or in between."""
+    """Return whether the elongation leaves its region in a step of length h, at its end or in
+    between.
+    """
     low = element.breaks[region - 1] if region > 0 else -np.inf
     high = element.breaks[region] if region < len(element.breaks) else np.inf
     a, b, c, d = (

@@ -1,8 +1,11 @@
-"""The symmetric form of [GG11] (13)-(15) as printed, kept to be compared with the energy form in work and accuracy.
+"""Symmetric doubling of [GG11] (13)-(15) as printed, for comparison with the energy form in work
+and accuracy.
 
-D_k = [[U_k + Fh W_k, -Ch W_k], [W_k, U_k]], U and W symmetric; only_u carries U_k alone and takes W_k from W_k = (dt/k)(U_1 - U_{k+1}) (14) at
-the end. Rounding errors that couple a fast with a slow mode grow by sqrt(omega_fast/omega_slow) instead of 2 per doubling once the slow mode
-turns: (15) uses that U, W, Ch commute in a way that rounded matrices do not. For stretched spectra the energy form is the one to use.
+D_k = [[U_k + Fh W_k, -Ch W_k], [W_k, U_k]], U and W symmetric; with only_u, U_k alone is carried
+and W_k follows at the end from W_k = (dt/k)(U_1 - U_{k+1}) (14). Rounding errors that couple a fast
+with a slow mode grow by sqrt(omega_fast/omega_slow) instead of 2 per doubling as soon as omega_slow
+times the step is no longer small: (15) assumes that U, W and Ch commute, which rounded matrices do
+not. For wide spectra use the energy form.
 """
 
 from math import comb, factorial
@@ -16,7 +19,9 @@ from kinetree.solvers.chain.coefficients import Coefficients
 def matrices(
     chain: Coefficients, dt: float, p: int, r: int, m: int, only_u: bool = False
 ) -> tuple[np.ndarray, ...]:
-    """Return D_0..D_p (2n x 2n, scaled coordinates) with fixed order and number of doublings."""
+    """Return D_0..D_p (2n x 2n, scaled coordinates) for given series order r and number of
+    doublings m.
+    """
     n, step = chain.n, dt / 2**m
     C, F, unit = dense(chain.Ch, n), dense(chain.Fh, n), np.eye(chain.n)
     A = powers(C, F, r)
@@ -62,7 +67,9 @@ def doubled(
     unit: np.ndarray,
     step: float | None,
 ) -> tuple[list, list]:
-    """Lower blocks of D_1.. for twice the step (12); with a step only U is carried, W_k C from A D_k dt = D_0 - (k-1) D_{k-1}."""
+    """Return the lower blocks of D_1, D_2, ... for twice the step (12). If `step` is given only U
+    is carried and W_k C follows from A D_k dt = D_0 - (k-1) D_{k-1}.
+    """
     new_T, new_V = [], []
     for k in range(1, len(T) + 1):
         R = sum(comb(k - 1, i) * T[i] for i in range(k))

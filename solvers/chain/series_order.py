@@ -1,9 +1,9 @@
-"""Choice of series order r and number of doublings m from the error formula [GG11] (18)-(20) and
-their work.
+"""Choice of the series order r and the number of doublings m from the error formula [GG11]
+(18)-(20) and their work.
 
-After m doublings the relative error of a step is eps(m, r) = 2^m x^(r+1)/(r+1)! with x = omega Delta, Delta = dt/2^m. Where a term of the series
-costs as much as a doubling, x = (r+2)/2^(r+1) is best; for narrow bands
-terms are cheaper than doublings and r grows until x is of order one.
+After m doublings the relative error of a step is eps(m, r) = 2^m x^(r+1)/(r+1)! with x = omega
+Delta, Delta = dt/2^m. If a term of the series costs as much as a doubling, x = (r+2)/2^(r+1) is
+optimal; for narrow bands terms are cheaper than doublings, and r grows until x is of order one.
 """
 
 import math
@@ -25,7 +25,9 @@ class Choice(NamedTuple):
 
 
 def error(m: int, r: int, x: float) -> float:
-    """Return the relative error of a step after m doublings from omega*Delta = x, order r."""
+    """Return the relative error of a step after m doublings, for a series of order r at omega*Delta
+    = x.
+    """
     return (
         math.exp(m * math.log(2.0) + (r + 1) * math.log(x) - math.lgamma(r + 2)) if x > 0 else 0.0
     )
@@ -42,8 +44,8 @@ def optimum(r: int) -> tuple[float, float]:
 def choose(
     total: float, accuracy: float, term=lambda k: 1.0, doubling=lambda x: 1.0, lowest: int = 0
 ) -> Choice:
-    """Return cheapest (r, m >= lowest) with eps <= accuracy for omega*dt = total; term(k): work of
-    term k, doubling(x): from omega*Delta = x.
+    """Return the cheapest (r, m >= lowest) with error eps <= accuracy for omega*dt = total. term(k)
+    is the work of term k, doubling(x) that of a doubling from omega*Delta = x.
     """
     if total <= 0.0:
         return Choice(ORDERS[0], lowest, 0.0, 0.0)

@@ -1,7 +1,8 @@
-"""March through many steps with constant D_0: the only work that is repeated, 8n^2 flops per step, 8n(2w + 2) in a band of half-width w.
+"""Time stepping with constant D_0: 8n^2 flops per step, 8n(2w + 2) in a band of half-width w.
 
-The four blocks of D_0 are packed in the order of use: rows k, k + 1 of p and Y for the strains, then of u and YT for the velocities, `length`
-elements each from column start[k]. The march is bound by the memory that streams past: 32n(2w + 2) bytes per step.
+The four blocks of D_0 are packed in the order of use: rows k, k + 1 of p and Y for the strains,
+then of u and YT for the velocities, `length` elements each from column start[k]. Speed is limited
+by memory bandwidth: 32n(2w + 2) bytes per step.
 """
 
 import numpy as np
@@ -14,7 +15,7 @@ VECTOR = 16  # elements: lengths are multiples of it, so that no loop has a rema
 
 
 def pack(p: Band, u: Band, Y: Band, YT: Band, n: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return packed blocks, first columns and length of the rows."""
+    """Return the packed blocks, the first column of each row and the common length of the rows."""
     width = max(a.width for a in (p, u, Y, YT))
     pairs, padded = (n + 1) // 2, -(-n // VECTOR) * VECTOR
     length = min(padded, -(-(2 * width + 2) // VECTOR) * VECTOR)
@@ -43,7 +44,7 @@ def copy_rows(packed, start, length, place, a, base, stride, width, n):
 
 @kernel
 def add_pair(e, v, o, packed, r, length, e0, v0, e1, v1):
-    """Add the contribution of two rows to e and v."""
+    """Add the contribution of two packed rows to e and v."""
     r1 = r + length
     r2 = r1 + length
     r3 = r2 + length
@@ -62,8 +63,8 @@ def add_pair(e, v, o, packed, r, length, e0, v0, e1, v1):
 
 @entry
 def march(E, V, Z, packed, start, length, c_e, c_v, e, v, n, free, steps):
-    """Step E, V, Z (steps + 1 rows) in place: row 0 is the start, the others hold the excitation
-    and receive the motion.
+    """Compute E, V, Z (steps + 1 rows) in place: row 0 holds the start; the others hold the
+    excitation and receive the solution.
     """
     size = np.uintp(length)
     for step in range(steps):
@@ -89,7 +90,7 @@ def march(E, V, Z, packed, start, length, c_e, c_v, e, v, n, free, steps):
 
 @kernel
 def four_positions(X, E, Z, B, inverse, width, number, n, free, row):
-    """Compute four rows of positions at once, so that their dependent operations overlap."""
+    """Compute four rows of positions at once, so that their chains of dependent operations overlap."""
     o0 = row * n
     o1, o2, o3 = o0 + n, o0 + 2 * n, o0 + 3 * n
     for k in range(n - 1, -1, -1):
@@ -112,6 +113,8 @@ def four_positions(X, E, Z, B, inverse, width, number, n, free, row):
 
 @entry
 def positions(X, E, Z, B, inverse, width, number, n, free, rows):
-    """X (rows x n, a multiple of four rows) from strains E = X B, last coordinate first; B: columns below the diagonal times inverse = 1/diagonal."""
+    """Compute positions X (a multiple of four rows of n) from strains E = X B by back substitution.
+    B holds the columns below the diagonal times inverse = 1/diagonal.
+    """
     for row in range(0, rows, 4):
         four_positions(X, E, Z, B, inverse, width, number, n, free, row)

@@ -1,6 +1,8 @@
-"""Series and doubling of D_0 - E for matrices without factor (unsymmetric, indefinite): the full form of [GG11] (9), (12), rows (x M^1/2, x. M^1/2).
+"""Series and doubling of D_0 - E for matrices without a factor (unsymmetric, indefinite): the full
+form of [GG11] (9), (12), rows (x M^1/2, x. M^1/2).
 
-D_0 = E + [[p, -K], [Y, u]] in the layout of `energy.Step`, with four independent blocks; doubled as N <- 2N + N N (eight products of n x n).
+D_0 = E + [[p, -K], [Y, u]] in the layout of `energy.Step`, with four independent blocks; doubled by
+N <- 2N + N N (eight n x n products).
 """
 
 import numpy as np
@@ -11,7 +13,7 @@ from kinetree.solvers.chain.energy_doubling import Step
 
 
 def start(chain: Coefficients, step: float, r: int) -> Step:
-    """Return the series of order r for the substep."""
+    """Return the matrices of the substep by the series of order r."""
     n = chain.n
     A = np.block(
         [[np.zeros((n, n)), -dense(chain.BhT, n)], [dense(chain.Bh, n), -dense(chain.Fh, n)]]
@@ -31,7 +33,7 @@ def double(step: Step, n: int) -> Step:
 
 
 def blocks(N: np.ndarray) -> Step:
-    """Return the four blocks of D_0 - E."""
+    """Return the four blocks of D_0 - E as matrices of a step."""
     n = len(N) // 2
     return Step(
         from_dense(N[n:, n:]), from_dense(N[:n, :n]), from_dense(N[n:, :n]), from_dense(-N[:n, n:])

@@ -1,8 +1,9 @@
-"""Slowly varying or state-dependent coefficients: M, F, C are those of the middle of the step, the matrices are renewed when a tolerance is
-exceeded.
+"""Chains with slowly varying or state-dependent coefficients: M, F, C are taken at the middle of
+the step; the matrices D_k are recomputed when a tolerance is exceeded.
 
-The middle is predicted with x + v dt/2, so the error of a step is that of the midpoint rule in the coefficients plus the tolerance. Every renewal
-costs a generation of D_k: see `costs.cheaper_than_runge_kutta`.
+The state at the middle is predicted by x + v dt/2, so the error of a step is that of the midpoint
+rule in the coefficients plus the tolerance. Every recomputation costs a generation of D_k: see
+`costs.cheaper_than_runge_kutta`.
 """
 
 from collections.abc import Callable
@@ -34,9 +35,11 @@ def simulate_varying(
     start_time: float = 0.0,
     accuracy: float = 1e-10,
 ) -> Varied:
-    """x, v (steps + 1 rows) with coefficients(t, x, v) -> (mass, damping, stiffness).
+    """Return x and v (steps + 1 rows each) of a chain with coefficients(t, x, v) -> (mass, damping,
+    stiffness).
 
-    tolerance: largest change of an element, as part of the largest element of its matrix, before the matrices are renewed; 0 renews on every change.
+    tolerance: largest change of a matrix element, relative to the largest element of its matrix,
+    that does not yet lead to new matrices; 0 recomputes them on every change.
     """
     check_accuracy(accuracy)
     x, v = np.array(x0, dtype=float), np.array(v0, dtype=float)
@@ -64,6 +67,6 @@ def simulate_varying(
 
 
 def change(held: tuple, wanted: tuple) -> float:
-    """Return the largest relative change of the three matrices."""
+    """Return the largest relative change of the three matrices between those held and those wanted."""
     pairs = [(a, np.asarray(b)) for a, b in zip(held, wanted) if a is not None]
     return max(float(np.abs(b - a).max()) / (float(np.abs(a).max()) or 1.0) for a, b in pairs)

@@ -1,1 +1,3 @@
-"""Rigid contacts with restitution and Coulomb friction: their rows, impacts, resting and sliding, and the complementarity that decides."""
+"""Rigid contacts with restitution and Coulomb friction: constraint rows, impacts, contact modes
+(open, stick, slip) and their complementarity problem.
+"""

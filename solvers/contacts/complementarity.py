@@ -1,11 +1,13 @@
 """Complementarity problem of contact forces by principal pivoting (Murty), or projected
 Gauss-Seidel.
 
-For guessed states (held or not; sticking or slipping against a direction) the rows are linear equations. What contradicts its guess changes it, all
-at once at first, one after another later (Murty's rule of the least index), until nothing does. Should that not end, projected Gauss-Seidel sweeps
-find the states. Redundant rows, as those of four feet on a floor, are solved by a proximal iteration from no forces, which finds the least ones that
-do and needs no choice of rows: forces depend on the state, not on what was evaluated before it. Cost: the cube of the number of rows, as a rule
-once; with the last states as the first guess.
+For guessed modes (held or open; sticking or slipping in a direction) the rows are linear equations.
+Modes that their solution contradicts are changed, all at once at first, later only the one of least
+index (Murty's rule), until none is contradicted. If that does not terminate, projected Gauss-Seidel
+sweeps find the modes. Redundant rows, such as those of four feet on a floor, are solved by a
+proximal iteration that starts from zero forces. It gives the solution of least norm without a
+selection of rows, so that forces depend on the state and not on earlier evaluations. Cost: the cube
+of the number of rows, normally once; the first guess is the modes of the last evaluation.
 """
 
 import math
@@ -34,7 +36,7 @@ NO_CONTACT_FORCE = int(L.Status.NO_CONTACT_FORCE)
 
 @kernel
 def solve_modes(model, ws, count, top):
-    """Return ws.c_x for the guessed states; False where they have no solution."""
+    """Compute ws.c_x for the guessed modes; return False if they have no solution."""
     for i in range(count):
         ws.c_from[int(ws.c_at[i])] = 0.0
     for _ in range(PROXIMAL_STEPS):
@@ -50,8 +52,8 @@ def solve_modes(model, ws, count, top):
 
 @kernel
 def revise_modes(model, ws, count, motion, one):
-    """Change contact modes that the solution contradicts, all or the first; return number + 1 of
-    the first, or 0.
+    """Change the contact modes that the solution contradicts: all, or only the first (`one`).
+    Return 1 + the index of the first changed contact, or 0.
     """
     n = model.c_value.size
     force = 0.0
@@ -113,8 +115,9 @@ def revise_friction(ws, k, r, count, n, force, motion):
 
 @boundary("solve")
 def solve_contacts(model, ws):
-    """Return ws.c_x of the rows listed from ws.c_g, ws.c_b and the first guess in ws.c_hold,
-    ws.c_friction and ws.c_slip; NO_CONTACT_FORCE, item the contact.
+    """Compute ws.c_x of the listed rows from ws.c_g, ws.c_b and the guessed modes ws.c_hold,
+    ws.c_friction and ws.c_slip. Return NO_CONTACT_FORCE, with the contact in head.item, if there is
+    no solution.
     """
     count = list_rows(model, ws)
     top, motion = problem_scales(ws, count, model.c_value.size)
@@ -175,7 +178,7 @@ def sweep(model, ws, count, top):
 
 @kernel
 def sweep_friction(ws, k, r, count, n, top):
-    """Return the friction of one contact in a sweep; returns its change."""
+    """Update the friction force of one contact in a Gauss-Seidel sweep and return its change."""
     x, y = ws.c_x[r + 1], ws.c_x[r + 2]
     limit = ws.c_mu[k] * ws.c_x[r]
     if ws.c_forced[k] == 1.0:
@@ -196,7 +199,9 @@ def sweep_friction(ws, k, r, count, n, top):
 
 @kernel
 def guess_modes(model, ws, still):
-    """Set initial modes without forces: approaching contacts hold and stick, the others are open."""
+    """Guess contact modes from the rates without forces: approaching contacts are held and stick,
+    the others are open.
+    """
     for k in range(model.c_law.size):
         if ws.c_included[k] == 1.0:
             ws.c_hold[k] = 1.0 if ws.c_b[model.c_row[k]] < -still else 0.0

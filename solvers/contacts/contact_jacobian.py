@@ -1,7 +1,9 @@
 """Constraint rows of contacts: gap, slip, and their derivatives.
 
-Every row has its value, its rate and the rest of its second derivative in registers, and arms: how the rate depends on velocities of points and
-spins of bodies. The rows are those of couplings (`models/compilation/coupling_rates.py`), but they hold only while the contact is closed.
+Registers hold the value of every row, its rate and the velocity-dependent part of its second
+derivative. Arms say how the rate depends on the velocities of points and the angular velocities of
+bodies. Rows are built like those of couplings (`models/compilation/coupling_rates.py`), but act
+only while the contact is closed.
 """
 
 import math
@@ -26,13 +28,15 @@ OVERLAP_TOLERANCE = 1e-6  # m: overlap that is taken as rounding of what was giv
 
 @kernel
 def contact_number(model, ws, k, which):
-    """Return restitution, friction or rest speed of contact k."""
+    """Return a parameter of contact k, selected by `which`: coefficient of restitution, friction
+    coefficient or rest speed [m/s].
+    """
     return ws.val[model.c_number[3 * k + which]]
 
 
 @kernel
 def gap_of(model, ws, k):
-    """Return the distance along the normal; needs the state program."""
+    """Return the gap [m] of contact k along its normal; the state program must have been evaluated."""
     return ws.val[model.c_value[model.c_row[k]]]
 
 
@@ -49,13 +53,15 @@ def takes_part_in_impact(model, ws, k):
 
 @kernel
 def row_velocity(model, ws, r):
-    """Return the velocity along row r; needs the state program."""
+    """Return the velocity along row r [m/s]; the state program must have been evaluated."""
     return ws.val[model.c_value[r] + 1]
 
 
 @kernel
 def set_unit_direction(directions, k, x, y):
-    """Set direction k to that of (x, y) if it is not zero; return the magnitude."""
+    """Set direction k to the unit vector of (x, y) unless that is zero; return the magnitude of (x,
+    y).
+    """
     size = math.hypot(x, y)
     if size > 0.0:
         directions[2 * k], directions[2 * k + 1] = x / size, y / size
@@ -64,7 +70,7 @@ def set_unit_direction(directions, k, x, y):
 
 @kernel
 def row_acceleration(model, ws, r):
-    """Return the acceleration along row r, after the accelerations."""
+    """Return the acceleration along row r [m/s²]; accelerations must have been computed."""
     return ws.val[model.c_value[r] + 2] + accelerations_along(
         model, ws, model.c_arm_at[r], model.c_arm_at[r + 1], True
     )
@@ -72,7 +78,7 @@ def row_acceleration(model, ws, r):
 
 @kernel
 def row_increment(model, ws, r):
-    """Return the effect of the acceleration increments on row r."""
+    """Return the acceleration along row r that the increments in the workspace cause."""
     total = 0.0
     for k in range(model.c_arm_at[r], model.c_arm_at[r + 1]):
         one = arm_at(model.l_arm, k)
@@ -84,7 +90,7 @@ def row_increment(model, ws, r):
 
 @kernel
 def add_row_wrenches(model, ws, r, x):
-    """Add the wrenches of a multiplier x of row r to ws.push."""
+    """Add the wrenches that a multiplier x of row r exerts on the bodies to ws.push."""
     for k in range(model.c_arm_at[r], model.c_arm_at[r + 1]):
         one = arm_at(model.l_arm, k)
         f, n = arm_wrench(ws, one)
@@ -94,8 +100,8 @@ def add_row_wrenches(model, ws, r, x):
 
 @kernel
 def contact_power(model, ws):
-    """Return the power of the contact forces, after the accelerations: that of friction where
-    contacts slide.
+    """Return the power [W] of the contact forces, which is that of friction at sliding contacts;
+    accelerations must have been computed.
     """
     total = 0.0
     for k in range(model.c_law.size):

@@ -1,6 +1,7 @@
-"""Modes of contacts: open, sticking, sliding; their part in an impact; their friction in a problem.
+"""Contact modes (open, sticking, sliding), participation in an impact, and friction modes of a
+contact problem.
 
-This module owns the codes as the floats that kernels compare with, and the predicates on them.
+This module owns the codes, stored as floats that kernels compare with, and the predicates on them.
 """
 
 from kinetree.solvers.kernel import kernel
@@ -30,7 +31,7 @@ def any_closed(ws):
 
 @kernel
 def sticks(ws, k):
-    """Return whether contact k is closed without slip."""
+    """Return whether contact k is closed and sticks."""
     return ws.c_mode[k] == STICK
 
 
@@ -42,21 +43,21 @@ def slides(ws, k):
 
 @kernel
 def has_part(ws, k):
-    """Return whether contact k takes part in the present impact."""
+    """Return whether contact k takes part in the current impact."""
     return ws.c_impact[k] != NOT_INVOLVED
 
 
 @kernel
 def is_located(ws, k):
-    """Return whether an event, or a host that has stepped over it, has located the touch of
-    contact k.
+    """Return whether the start of contact k has been located: by an event, or by a host that has
+    stepped over it.
     """
     return ws.c_impact[k] == LOCATED or ws.c_impact[k] == OVERRUN
 
 
 @kernel
 def any_overrun(ws):
-    """Return whether a host has stepped over a touch."""
+    """Return whether a host has stepped over the start of any contact."""
     found = False
     for k in range(ws.c_mode.size):
         found = found or ws.c_impact[k] == OVERRUN

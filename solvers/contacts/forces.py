@@ -1,9 +1,10 @@
 """Contact forces at acceleration level, event indicators and mode changes.
 
-The accelerations without contact forces are known, with the loops closed; G x + b are those with the forces. A contact stays closed while it need
-not open: what it needs to open, or to begin to slide, is its margin, which an event watches ([SC24]: unilateral joints switched by the sign of
-their force). Coulomb's law with rigid bodies has no solution, or several, where a sliding contact gains normal acceleration from its own friction
-(P. Painlevé, 1895): that is refused.
+The accelerations b without contact forces, with loops closed, are known; G x + b are those with the
+contact forces x. An event watches the margin of each closed contact: the quantity that becomes
+positive when it has to open or to start slipping ([SC24]: unilateral joints switched by the sign of
+their force). With rigid bodies Coulomb's law has no solution, or several, if its own friction
+accelerates a sliding contact along the normal (P. Painlevé, 1895): such states are refused.
 """
 
 import math
@@ -62,7 +63,9 @@ NORMAL_FORCE, FRICTION_FORCE, IMPULSE = 0, 1, 2
 
 @kernel
 def include_closed(model, ws):
-    """Return include the closed contacts with their friction; return the number of rows."""
+    """Include the closed contacts and their friction in the contact problem; return the number of
+    rows.
+    """
     for k in range(model.c_law.size):
         ws.c_included[k] = 1.0 if is_closed(ws, k) else 0.0
         if ws.c_included[k] == 1.0:
@@ -85,9 +88,11 @@ def include_closed(model, ws):
 
 @kernel
 def set_slip_direction(model, ws, k):
-    """Set the slip direction: that of the velocity, or the stored one for new or reversing slips.
+    """Set the slip direction of contact k for friction: that of the velocity, or the stored one if
+    the slip is new or has reversed.
 
-    What rounding leaves of no velocity has no direction: FAINT along the kept one outweighs it.
+    A velocity that is only round-off has no direction: FAINT_SPEED along the stored direction
+    outweighs it.
     """
     r = model.c_row[k]
     ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = ws.c_dir[2 * k], ws.c_dir[2 * k + 1]
@@ -104,8 +109,8 @@ def set_slip_direction(model, ws, k):
 
 @kernel
 def solve_contact_forces(model, ws):
-    """Compute contact forces with the resulting accelerations, multipliers and reactions; return
-    the status.
+    """Compute the contact forces and with them accelerations, loop multipliers and reactions;
+    return the status.
     """
     for r in range(ws.c_lam.size):
         ws.c_x[r], ws.c_lam[r] = 0.0, 0.0
@@ -119,7 +124,7 @@ def solve_contact_forces(model, ws):
 
 @kernel
 def solve_closed_contacts(model, ws, count):
-    """Compute contact forces if some contacts are closed."""
+    """Compute contact forces if any contact is closed; return the status."""
     for i in range(count):
         r = int(ws.c_at[i])
         ws.c_b[r], ws.c_pull[r] = row_acceleration(model, ws, r), 0.0
@@ -191,7 +196,9 @@ def add_baumgarte_terms(model, ws):
 
 @kernel
 def measure_margins(model, ws, count):
-    """Compute the margins [m/s²] of contacts against opening and sliding; positive means violated."""
+    """Compute the margins [m/s²] of contacts against opening and slipping; a positive margin means
+    that the mode is violated.
+    """
     n = model.c_value.size
     _, motion = problem_scales(ws, count, n)
     for k in range(model.c_law.size):
@@ -226,7 +233,7 @@ def measure_margins(model, ws, count):
 
 @kernel
 def write_contact_outputs(model, ws):
-    """Write the contact outputs."""
+    """Write the output values of the contacts to their registers."""
     for k in range(model.c_law.size):
         r = model.c_row[k]
         ws.c_out[OUTPUTS_PER_CONTACT * k + NORMAL_FORCE] = ws.c_lam[r]
@@ -238,8 +245,8 @@ def write_contact_outputs(model, ws):
 
 @kernel
 def write_indicators(model, ws):
-    """Write the contact indicators: positive for a touch, an opening, a start of slip or a slip
-    reversal.
+    """Write the contact indicators to their registers: positive for a touch, an opening, a start of
+    slip or a slip reversal.
     """
     for k in range(model.c_law.size):
         if is_closed(ws, k):
@@ -257,7 +264,7 @@ def write_indicators(model, ws):
 
 @kernel
 def slip_speed(model, ws, k):
-    """Return the slip speed of a contact along its stored direction."""
+    """Return the slip velocity [m/s] of contact k along its stored slip direction."""
     r = model.c_row[k]
     return (
         row_velocity(model, ws, r + 1) * ws.c_dir[2 * k]
@@ -267,9 +274,10 @@ def slip_speed(model, ws, k):
 
 @kernel
 def store_slip_directions(model, ws):
-    """Store the present slip directions.
+    """Store the current slip directions.
 
-    A slip that an event has left against the direction kept comes back to it, or this is past: what goes on against it is followed.
+    After an event a slip may run slightly against its stored direction and return to it. If it
+    grows against the stored direction instead, that is replaced by the direction of the velocity.
     """
     for k in range(model.c_law.size):
         if slides(ws, k) and model.c_row[k + 1] - model.c_row[k] == 3:
@@ -289,7 +297,9 @@ def store_slip_directions(model, ws):
 
 @kernel
 def change_modes(model, ws):
-    """Open contacts and let them slide where margins are positive; return whether any changed."""
+    """Open the contacts, or let those slide, whose margins are positive; return whether any mode
+    changed.
+    """
     some = False
     for k in range(model.c_law.size):
         if is_closed(ws, k) and ws.c_margin[2 * k] > 0.0:
@@ -308,8 +318,8 @@ def change_modes(model, ws):
 
 @kernel
 def monitored_margin(model, ws, register):
-    """Return the number of the margin that a guard's register shows, of a contact that is closed or
-    of one that sticks; -1 where it shows something else.
+    """Return the index of the contact margin that a guard's register holds, if that contact is
+    closed (or, for slip, sticks); -1 for any other register.
     """
     found = -1
     for k in range(model.c_law.size):
@@ -326,7 +336,7 @@ def monitored_margin(model, ws, register):
 
 @kernel
 def monitors_resting_contact(model, ws, register):
-    """Return whether a guard monitors a margin of a contact that does not slide."""
+    """Return whether a guard monitors a margin of a closed contact that does not slide."""
     which = monitored_margin(model, ws, register)
     return which >= 0 and sticks(ws, which // 2)
 
@@ -345,8 +355,8 @@ def monitors_slow_separation(model, ws, register):
 
 @kernel
 def release_contact(model, ws, which, noise):
-    """Open a contact, or let it slide, if its located margin is zero within noise; return whether
-    it was.
+    """Open a contact, or let it slide, if its located margin is zero within `noise`; return whether
+    the mode changed.
     """
     k = which // 2
     if ws.c_margin[which] < -noise:
@@ -364,7 +374,7 @@ def release_contact(model, ws, which, noise):
 
 @kernel
 def close_contact(ws, k, mode):
-    """Close a contact, assuming that it holds and sticks."""
+    """Close contact k in the given mode, assuming that it holds and sticks."""
     if not is_closed(ws, k):
         ws.c_hold[k], ws.c_friction[k] = 1.0, STICKS
     ws.c_mode[k] = mode

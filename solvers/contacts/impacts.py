@@ -1,11 +1,14 @@
 """Impacts with restitution (Newton, Poisson, energetic) and friction of all touching contacts.
 
-Newton: 0 ≤ x ⊥ N u⁺ + e N u⁻ ≥ 0. Poisson: compression with e = 0 gives x_c, then expansion with x ≥ e x_c ⊥ N u⁺ ≥ 0. Energetic (W. J. Stronge,
-1990): expansion with x ≥ k x_c, k such that its normal work is e² times that of compression, each phase by the mean of its velocities. Friction:
-|x_t| ≤ μ x_n, against the slip after the impact, or after either phase. e counts where the approach is faster than the contact's speed of rest;
-slower ones are plastic. Newton's hypothesis with friction may add energy (T. R. Kane, D. A. Levinson, 1985): then only the part of the way from the
-plastic impulses x_c is gone on which the work ½ xᵀ(w⁻ + w⁺) of all contacts is not positive. One after another: the fastest approach alone, until
-there is none, then what is slower together.
+Newton: 0 ≤ x ⊥ N u⁺ + e N u⁻ ≥ 0. Poisson: compression with e = 0 gives x_c, then expansion with x
+≥ e x_c ⊥ N u⁺ ≥ 0. Energetic (W. J. Stronge, 1990): expansion with x ≥ k x_c, k such that its
+normal work is e² times that of compression, each phase by the mean of its velocities. Friction:
+|x_t| ≤ μ x_n, against the slip after the impact, or after either phase. e applies if the approach
+is faster than the contact's rest speed; slower impacts are plastic. Newton's hypothesis with
+friction may add energy (T. R. Kane, D. A. Levinson, 1985): then the impulses are scaled back
+towards the plastic ones x_c until the work ½ xᵀ(w⁻ + w⁺) of all contacts is not positive.
+Sequential impacts: the fastest approach is resolved alone and repeatedly, then all approaches below
+the rest speed together.
 """
 
 import math
@@ -56,7 +59,9 @@ MAX_ENERGETIC_TRIALS, ENERGETIC_TOLERANCE = (
 
 @kernel
 def include_touching(model, ws):
-    """Include the contacts that are closed or touch; return the number of rows."""
+    """Include the contacts that are closed or touch in the contact problem; return the number of
+    rows.
+    """
     for k in range(model.c_law.size):
         ws.c_included[k] = 1.0 if takes_part_in_impact(model, ws, k) else 0.0
         ws.c_impact[k] = TOUCHING if ws.c_included[k] == 1.0 else NOT_INVOLVED
@@ -70,7 +75,7 @@ def include_touching(model, ws):
 
 @kernel
 def factor_at_position(model, ws):
-    """Return the factors of the elimination and of the loops at the present place."""
+    """Factor the elimination and the loop constraints at the current position; return the status."""
     ws.head.damped = 1.0
     for r in range(ws.loop_r.size):
         ws.loop_r[r] = 0.0
@@ -79,7 +84,9 @@ def factor_at_position(model, ws):
 
 @boundary("state")
 def apply_impulses(model, ws, t):
-    """Change ws.u by the impulses of all touching contacts and set their modes; return the status."""
+    """Change the speeds ws.u by the impulses of all touching contacts and set their modes; return
+    the status.
+    """
     status = place_loops(model, ws, t)
     if status != 0:
         return status
@@ -111,7 +118,7 @@ def apply_impulses(model, ws, t):
 
 @kernel
 def include_all_touching(model, ws):
-    """Return include all touching contacts again; return the number of rows."""
+    """Include all touching contacts in the contact problem again; return the number of rows."""
     for k in range(model.c_law.size):
         ws.c_included[k] = 1.0 if ws.c_impact[k] == TOUCHING else 0.0
     return list_rows(model, ws)
@@ -119,7 +126,7 @@ def include_all_touching(model, ws):
 
 @kernel
 def solve_sequentially(model, ws):
-    """Compute impacts of single contacts, the fastest first."""
+    """Compute impacts one contact at a time, the fastest approach first; return the status."""
     for _ in range(MAX_BLOWS):
         fastest, found = 0.0, -1
         for k in range(model.c_law.size):
@@ -139,7 +146,7 @@ def solve_sequentially(model, ws):
 
 @kernel
 def effective_restitution(model, ws, k):
-    """Return the coefficient of restitution for the present approach speed."""
+    """Return the coefficient of restitution of contact k at its current approach speed."""
     e = contact_number(model, ws, k, RESTITUTION)
     return e if -ws.c_rate[model.c_row[k]] > contact_number(model, ws, k, REST_SPEED) else 0.0
 
@@ -174,7 +181,9 @@ def solve_simultaneously(model, ws):
 
 @kernel
 def add_newton_rebound(model, ws):
-    """Replace w⁺ by w⁺ + e w⁻ for contacts with Newton's hypothesis of restitution."""
+    """Add e w⁻ to the right-hand side of contacts with Newton's hypothesis, so that w⁺ + e w⁻
+    replaces w⁺.
+    """
     for k in range(model.c_law.size):
         if ws.c_included[k] == 1.0 and model.c_law[k] == NEWTON:
             r = model.c_row[k]
@@ -183,7 +192,7 @@ def add_newton_rebound(model, ws):
 
 @kernel
 def solve_newton_rebound(model, ws, count):
-    """Return Newton's hypothesis: all impulses in one step."""
+    """Compute the impulses of Newton's hypothesis, all in one step."""
     add_newton_rebound(model, ws)
     guess_modes(model, ws, STILL_SPEED * speed_scale(ws))
     return solve_contacts(model, ws)
@@ -191,7 +200,7 @@ def solve_newton_rebound(model, ws, count):
 
 @kernel
 def solve_expansion(model, ws, count):
-    """Compute the expansion phase after compression."""
+    """Compute the impulses of the expansion phase after compression."""
     n = model.c_value.size
     for i in range(count):
         r = int(ws.c_at[i])
@@ -218,7 +227,9 @@ def solve_expansion(model, ws, count):
 
 @kernel
 def match_energetic_work(model, ws, count):
-    """Return whether every energetic contact returns its work; else correct its share."""
+    """Return whether every contact with energetic restitution returns its share of work; otherwise
+    correct its factor k.
+    """
     n = model.c_value.size
     done = True
     for k in range(model.c_law.size):
@@ -240,8 +251,8 @@ def match_energetic_work(model, ws, count):
 
 @kernel
 def limit_energy(model, ws, count):
-    """Scale the impulses back towards the plastic ones until contacts do no positive work: c + b s
-    + a s² ≤ 0.
+    """Scale the impulses back towards the plastic ones until the contacts do no positive work: c +
+    b s + a s² ≤ 0.
     """
     n = model.c_value.size
     a, b, c = 0.0, 0.0, 0.0
@@ -265,7 +276,7 @@ def limit_energy(model, ws, count):
 
 @kernel
 def accumulate_impulses(model, ws, count):
-    """Add the impulses to the total and change the rates of all that touch."""
+    """Add the impulses to the totals and update the rates of all touching contacts."""
     n = model.c_value.size
     for k in range(model.c_law.size):
         if ws.c_impact[k] == TOUCHING:
@@ -280,7 +291,7 @@ def accumulate_impulses(model, ws, count):
 
 @kernel
 def set_modes_after_impact(model, ws):
-    """Close contacts that do not separate, tentatively if they separate slowly."""
+    """Close the contacts that do not separate after an impact, tentatively if they separate slowly."""
     still = STILL_SPEED * speed_scale(ws)
     for k in range(model.c_law.size):
         r = model.c_row[k]
@@ -299,7 +310,9 @@ def set_modes_after_impact(model, ws):
 
 @kernel
 def slip_after_impact(ws, r):
-    """Return the speed of slip after the impacts of a contact whose rows begin at r."""
+    """Return the slip velocity (two components) after the impacts of a contact whose rows begin at
+    r.
+    """
     return math.hypot(ws.c_rate[r + 1], ws.c_rate[r + 2])
 
 

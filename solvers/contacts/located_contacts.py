@@ -1,8 +1,10 @@
-"""Contacts with located events, and contact indicators for model exchange hosts.
+"""Contacts at located events, and contact indicators for model exchange hosts.
 
-The host sees signs at the ends of its steps, and closes in on a change of sign. An open contact touches where its gap is used up and its bodies
-approach: one that has bounced, or let go, is told as apart though its gap is zero by rounding, or below it by the host's step, until it approaches
-again. So the next touch changes a sign however short the flight, and a contact that the host has overrun is not passed through.
+A host sees only the signs of indicators at the ends of its steps, and searches for the root if a
+sign changes. An open contact touches when its gap is zero and its bodies approach. After a bounce
+or an opening the gap may be zero by rounding, or negative by the host's step error; its indicator
+is kept negative until the bodies approach again. So the next touch changes a sign however short the
+flight is, and bodies do not pass through a contact that the host has overrun.
 """
 
 import math
@@ -80,9 +82,10 @@ def rewind_to_touch(model, ws, k):
 
 @kernel
 def prepare_located_contact(model, ws, register):
-    """Prepare the contact of a located guard.
+    """Prepare the contact of a located guard for the event.
 
-    An open one touches; the slip of one that turns back is against the direction kept.
+    An open contact touches; at a slip reversal the slip is taken as opposite to the stored
+    direction.
     """
     for k in range(model.c_law.size):
         if model.c_guard[2 * k] == register and not is_closed(ws, k):
@@ -100,7 +103,7 @@ def prepare_located_contact(model, ws, register):
 
 @kernel
 def prepare_contact_located_by_host(model, ws, register):
-    """Prepare the contact of a guard located by a host, which may have stepped over it."""
+    """Prepare the contact of a guard that a host has located, or stepped over."""
     prepare_located_contact(model, ws, register)
     for k in range(model.c_law.size):
         if (
@@ -114,7 +117,9 @@ def prepare_contact_located_by_host(model, ws, register):
 
 @kernel
 def follow_unseen_reversal(model, ws, register):
-    """Let the stored slip direction follow a reversed velocity; return whether it was reversed."""
+    """Reverse the stored slip direction if the velocity has reversed without an event; return
+    whether it had.
+    """
     for k in range(model.c_law.size):
         if (
             model.c_row[k + 1] - model.c_row[k] == 3

@@ -1,4 +1,6 @@
-"""Contacts at an instant: impulses, then which contacts are closed, stick or slide as the motion goes on."""
+"""Contact modes at an instant: impulses first, then which contacts are closed, stick or slide
+afterwards.
+"""
 
 import math
 
@@ -41,14 +43,14 @@ PARTED_GAP = 1e-9  # m: closed contacts have smaller gaps, by the errors of proj
 
 @kernel
 def evaluate_accelerations(model, ws, t):
-    """Return accelerations and contact forces."""
+    """Compute accelerations and contact forces; return the status."""
     status = load(model, ws, t)
     return accelerations_of(model, ws) if status == 0 else status
 
 
 @kernel
 def sticks_on_trial(model, ws, k):
-    """Return whether a contact sticks tentatively: its slip has reversed and is slow."""
+    """Return whether contact k sticks tentatively: its slip has reversed and is slow."""
     r = model.c_row[k]
     return (
         sticks(ws, k)
@@ -73,10 +75,10 @@ def any_on_trial(model, ws):
 
 @kernel
 def end_trials(model, ws):
-    """Open tentatively closed contacts without pressure, and let those slide that friction cannot
-    hold.
+    """Open the tentatively closed contacts that have no pressure; let tentatively sticking ones
+    slide if friction cannot hold them.
 
-    These keep their speed and go where they are drawn to: what a host has left of a slip that turns back is against that.
+    The latter keep their velocity and slip in the direction in which they are accelerated.
     """
     for k in range(model.c_law.size):
         r = model.c_row[k]
@@ -111,13 +113,13 @@ def apply_impacts(model, ws, t):
 
 @kernel
 def starts_slip(ws, k):
-    """Return whether contact k slides after the present impact with a slip of its own."""
+    """Return whether contact k slides after the current impact with a slip velocity of its own."""
     return slides(ws, k) and has_part(ws, k) and ws.c_impact[k] != SLIP_KEPT
 
 
 @kernel
 def restart_slip_directions(model, ws):
-    """Restart slip directions where closing slowly separating contacts has reversed them."""
+    """Reset the slip directions that were reversed when slowly separating contacts were closed."""
     still = STILL_SPEED * speed_scale(ws)
     for k in range(ws.c_mode.size):
         r = model.c_row[k]
@@ -140,7 +142,7 @@ def report_driven_together(model, ws):
 
 @kernel
 def settle_modes(model, ws, t):
-    """Change states of contacts until the forces contradict none."""
+    """Change contact modes until the forces contradict none of them; return the status."""
     status = 0
     for _ in range(3 * model.c_law.size + 1):
         if status == 0:
@@ -152,7 +154,9 @@ def settle_modes(model, ws, t):
 
 @kernel
 def report_overlap(model, ws):
-    """Return PENETRATES, with the contact as item, where bodies overlap that no host has driven there; else 0."""
+    """Return PENETRATES, with the contact in head.item, if bodies overlap although no host has
+    stepped them into each other; else 0.
+    """
     for k in range(ws.c_mode.size):
         if gap_of(model, ws, k) < -OVERLAP_TOLERANCE and not is_located(ws, k):
             ws.head.item = k
@@ -162,7 +166,9 @@ def report_overlap(model, ws):
 
 @boundary("state")
 def open_moved_contacts(model, ws, t):
-    """Open the closed contacts that the actions of events have moved apart; PENETRATES where bodies now overlap."""
+    """Open the closed contacts that event actions have moved apart; return PENETRATES if bodies
+    overlap now.
+    """
     status = place_loops(model, ws, t)
     for k in range(ws.c_mode.size):
         if status == 0 and is_closed(ws, k) and gap_of(model, ws, k) > PARTED_GAP:
@@ -172,7 +178,9 @@ def open_moved_contacts(model, ws, t):
 
 @kernel
 def initialise_contacts(model, ws, t):
-    """Find the contacts at the start of a motion and apply impacts; PENETRATES if bodies overlap."""
+    """Find the closed contacts at the start of a run and apply impacts; return PENETRATES if bodies
+    overlap.
+    """
     for k in range(ws.c_mode.size):
         ws.c_mode[k] = OPEN
         ws.c_impact[k] = NOT_INVOLVED

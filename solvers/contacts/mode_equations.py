@@ -1,7 +1,9 @@
-"""Linear equations of contact rows for guessed states.
+"""Linear equations of contact rows for guessed modes.
 
-Rows that hold and stick have no motion; what slips has friction against a direction, which turns to that of the motion. Friction acts along the free
-slip directions alone (`slip_directions`), unless a prescribed motion drags the contact across them: then it opposes the whole slip.
+Rows that hold or stick have zero relative acceleration (or velocity, at an impact). At slipping
+contacts friction acts against the slip direction, which is updated to that of the motion. Friction
+acts only along the free slip directions (`slip_directions`), unless a prescribed motion drags the
+contact across them: then it opposes the whole slip.
 """
 
 import math
@@ -22,7 +24,9 @@ PROXIMAL = 1e-8  # part of the diagonal that keeps forces small
 
 @kernel
 def fill_row(ws, i, count, n, top):
-    """Fill the equation w = 0 of listed row i with the proximal term, scaled by its diagonal."""
+    """Fill the equation w = 0 of listed row i, with the proximal term and scaled by its diagonal
+    element.
+    """
     r = int(ws.c_at[i])
     g = ws.c_g[r * n + r]
     width = count + 1
@@ -37,7 +41,7 @@ def fill_row(ws, i, count, n, top):
 
 @kernel
 def fill_equations(model, ws, count, top):
-    """Fill the equations of all listed rows for the present modes."""
+    """Fill the equations of all listed rows for the current modes."""
     n, width = model.c_value.size, count + 1
     for c in range(count * width):
         ws.c_h[c] = 0.0
@@ -104,10 +108,11 @@ def fill_along(ws, k, i, count, n, ways, x, y):
 
 @kernel
 def fill_driven(ws, k, i, count, n, ways, x, y, across):
-    """Fill the friction equations of a contact dragged across its slip direction: x_t = -μ x_n d, d
-    = (s, p)/√(s² + p²).
+    """Fill the friction equations of a contact that is dragged across its slip direction: x_t = -μ
+    x_n d, d = (s, p)/√(s² + p²).
 
-    Newton's steps in s begin where the slip along the way stops: from there they do not overshoot, and return there if other contacts turn it.
+    Newton's iteration for s starts where the slip along the direction is zero: from there it does
+    not overshoot. It starts there again if other contacts reverse the slip.
     """
     width, r = count + 1, int(ws.c_at[i]) + 1
     first, second = (i + 1) * width, (i + 2) * width
@@ -144,7 +149,9 @@ def fill_driven(ws, k, i, count, n, ways, x, y, across):
 
 @kernel
 def fill_slip(ws, k, i, count, n, top):
-    """Fill the friction equations of a slip of unknown direction (Newton step on the direction)."""
+    """Fill the friction equations of a slip of unknown direction (one Newton step for the
+    direction).
+    """
     width, r = count + 1, int(ws.c_at[i]) + 1
     x, y = ws.c_slip[2 * k], ws.c_slip[2 * k + 1]
     first, second = (i + 1) * width, (i + 2) * width
@@ -166,7 +173,9 @@ def fill_slip(ws, k, i, count, n, top):
 
 @kernel
 def eliminate_rows(ws, count):
-    """Solve the equations by elimination with pivots into the last column; False if singular."""
+    """Solve the equations by elimination with pivoting; the solution replaces the last column.
+    Return False if singular.
+    """
     width = count + 1
     for p in range(count):
         best = p

@@ -36,7 +36,7 @@ CLOSED_TOLERANCE = 1e-13  # relative to the reach, or to the largest speed: less
 
 @kernel
 def collect_gaps(model, ws):
-    """Write the gaps of closed and overrun contacts as residuals; return the largest."""
+    """Write the gaps of closed and overrun contacts as residuals; return the largest [m]."""
     worst = 0.0
     for k in range(model.c_law.size):
         ws.c_included[k] = 1.0 if is_closed(ws, k) or ws.c_impact[k] == OVERRUN else 0.0
@@ -49,7 +49,7 @@ def collect_gaps(model, ws):
 
 @kernel
 def collect_velocities(model, ws):
-    """Write the velocities that closed contacts must not have as residuals; return the largest."""
+    """Write the velocities that closed contacts exclude as residuals; return the largest [m/s]."""
     worst = 0.0
     for k in range(model.c_law.size):
         ws.c_included[k] = 1.0 if is_closed(ws, k) else 0.0
@@ -69,7 +69,9 @@ def collect_velocities(model, ws):
 
 @kernel
 def solve_least_change(model, ws):
-    """Compute in ws.udot the least change that removes ws.c_b; sliding rows are free."""
+    """Compute in ws.udot the minimum-norm correction (weighted by mass) that removes the residuals
+    ws.c_b; sliding rows stay free.
+    """
     count = list_rows(model, ws)
     status = factor_at_position(model, ws)
     if status == 0:
@@ -87,7 +89,9 @@ def solve_least_change(model, ws):
 
 @boundary("state")
 def close_contacts(model, ws, t):
-    """Close the gaps of closed contacts, then their velocities; changes ws.q and ws.u, not the directions of slip."""
+    """Remove the gaps of closed contacts, then their velocities; changes ws.q and ws.u but no slip
+    direction.
+    """
     worst = 0.0
     for level in range(2):
         for _ in range(ITERATIONS):
@@ -113,7 +117,7 @@ def close_contacts(model, ws, t):
 
 @kernel
 def is_driven_together(model, ws, k):
-    """Return whether the bodies of contact k approach although nothing can yield."""
+    """Return whether the bodies of contact k approach although no coordinate can yield."""
     return row_velocity(model, ws, model.c_row[k]) < -CRAWL_SPEED * speed_scale(ws)
 
 
@@ -161,7 +165,7 @@ def project_closed_contacts(model, ws, t):
 
 @kernel
 def close_for_inspection(model, ws, t):
-    """Project loops and contacts of a state that the run does not continue from."""
+    """Project a state, from which no run continues, onto loops and closed contacts."""
     status = project(model, ws, t) if model.l_kind.size > 0 else 0
     if status == 0 and any_closed(ws):
         status = close_contacts(model, ws, t)

@@ -1,7 +1,8 @@
 """Responses of the constrained system to contact forces.
 
-One response of O(N) per row, as in `loops.set_speeds`. A response needs the bias of the elimination out of the way: on the way to accelerations it
-is kept and brought back, so that the forces act in the end on what the elimination has found, and reactions and multipliers of loops include them.
+Every row takes one response of O(N), as in `loops.set_speeds`. Responses overwrite the bias of the
+elimination. It is therefore saved and restored, so that contact forces are applied to the original
+elimination and reactions and loop multipliers include them.
 """
 
 from kinetree.solvers import layout as L
@@ -39,7 +40,8 @@ def list_rows(model, ws):
 def respond_closed(model, ws):
     """Add the response of closed loops to ws.push.
 
-    Damped factors leave loops open by their damping over the square of how well rows are told apart: a second correction leaves the square of that.
+    Damped factors leave an error in the loop constraints that is relative to the damping and to the
+    condition of the rows; a second correction squares that error.
     """
     respond(model, ws)
     for _ in range(0 if model.l_kind.size == 0 else 2 if ws.head.damped == 1.0 else 1):
@@ -53,7 +55,7 @@ def respond_closed(model, ws):
 
 @kernel
 def begin_response(model, ws):
-    """Clear the response."""
+    """Clear the increments and loads before a response is computed."""
     forget_bias(model, ws)
     push_nothing(ws)
     for r in range(ws.c_goal.size):
@@ -62,7 +64,9 @@ def begin_response(model, ws):
 
 @boundary("solve")
 def respond_alone(model, ws):
-    """Return response to ws.push after `begin_response`, borrowed inertia repaid."""
+    """Compute the response to ws.push after `begin_response`; the proximal inertia of massless
+    bodies is removed again.
+    """
     respond_closed(model, ws)
     if model.ghosts.size > 0:
         forget_debts(ws)
@@ -72,7 +76,9 @@ def respond_alone(model, ws):
 
 @boundary("solve")
 def compute_mobility(model, ws):
-    """Compute the mobility G of the listed rows and their slip directions."""
+    """Compute the mobility matrix G (response of each listed row to a unit force on each) and the
+    free slip directions.
+    """
     n, count = model.c_value.size, list_rows(model, ws)
     status = 0
     for i in range(count):
@@ -90,7 +96,7 @@ def compute_mobility(model, ws):
 
 @kernel
 def apply_rows(model, ws, x, count):
-    """Apply the contact forces or impulses of the listed rows to ws.push."""
+    """Apply the contact forces or impulses x of the listed rows to ws.push."""
     push_nothing(ws)
     for i in range(count):
         r = int(ws.c_at[i])
@@ -139,7 +145,7 @@ def restore_elimination(model, ws):
 
 @kernel
 def apply_contact_forces(model, ws, count):
-    """Apply the contact forces of the listed rows to the restored results."""
+    """Apply the contact forces of the listed rows to the restored elimination."""
     for r in range(ws.c_goal.size):
         ws.c_goal[r] = ws.c_increment[r]
     apply_rows(model, ws, ws.c_lam, count)

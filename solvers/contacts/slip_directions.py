@@ -20,7 +20,7 @@ DEPENDENT_SHARE = 1e-6
 
 @kernel
 def problem_scales(ws, count, n):
-    """Return largest diagonal, and largest motion b, of the rows listed."""
+    """Return the largest diagonal element of G and the largest |b| of the listed rows."""
     top, motion = 0.0, 0.0
     for i in range(count):
         r = int(ws.c_at[i])
@@ -31,7 +31,7 @@ def problem_scales(ws, count, n):
 
 @kernel
 def row_motion(ws, r, count, n):
-    """Return the motion along row r with the present contact forces: b + G x."""
+    """Return the motion along row r under the current contact forces: b + G x."""
     total = ws.c_b[r]
     for j in range(count):
         s = int(ws.c_at[j])
@@ -41,7 +41,9 @@ def row_motion(ws, r, count, n):
 
 @kernel
 def mobility_along(ws, r, n, x, y):
-    """Return the motion along (x, y) by a unit force along it, of a plane whose rows begin at r."""
+    """Return the mobility along (x, y): the motion along it per unit force, for tangential rows
+    that begin at r.
+    """
     return (
         x * x * ws.c_g[r * n + r]
         + x * y * (ws.c_g[r * n + r + 1] + ws.c_g[(r + 1) * n + r])
@@ -51,10 +53,12 @@ def mobility_along(ws, r, n, x, y):
 
 @kernel
 def free_slip_directions(ws, r, n, top, held):
-    """Return the number of free slip directions of a contact, and the single one if there is one.
+    """Return the number of free slip directions of a contact, and the direction if there is exactly
+    one.
 
-    They are those in which something is left of G_t, or, if the gap is held, of G_t - G_tn G_nt / G_n. A point on one curve has none if the curve
-    crosses the plane of touch.
+    Free are the directions in which the tangential mobility G_t, or G_t - G_tn G_nt / G_n if the
+    gap is held, is not zero. A point guided on a curve has none if the curve crosses the tangent
+    plane.
     """
     g, a, c = ws.c_g[r * n + r], ws.c_g[(r + 1) * n + r + 1], ws.c_g[(r + 2) * n + r + 2]
     b = 0.5 * (ws.c_g[(r + 1) * n + r + 2] + ws.c_g[(r + 2) * n + r + 1])
@@ -132,7 +136,7 @@ def find_drift(ws, k, r, n, closing, least):
 
 @kernel
 def present_slip_directions(model, ws, k, n, top):
-    """Return the free slip directions of contact k for its present mode."""
+    """Return the free slip directions of contact k for its current mode."""
     if ws.c_hold[k] == 1.0:
         return int(ws.c_free_count[k]), ws.c_free_slip[2 * k], ws.c_free_slip[2 * k + 1]
     return free_slip_directions(ws, model.c_row[k], n, top, False)
@@ -140,7 +144,9 @@ def present_slip_directions(model, ws, k, n, top):
 
 @kernel
 def prescribed_cross_speed(ws, k, ways, x, y):
-    """Return the prescribed speed of contact k across its only slip direction; 0 if there is none."""
+    """Return the prescribed speed of contact k across its single free slip direction (`ways` 1), or
+    of all slip if none is free (0); 0 if there is none.
+    """
     u, v = ws.c_drift[2 * k], ws.c_drift[2 * k + 1]
     size = math.hypot(u, v)
     across = 0.0 if ways == 2 else size if ways == 0 else x * v - y * u
@@ -149,16 +155,20 @@ def prescribed_cross_speed(ws, k, ways, x, y):
 
 @kernel
 def align_slip(ws, k, x, y):
-    """Turn the slip of contact k into its free direction, in the nearer sense."""
+    """Set the slip direction of contact k to its free direction (x, y), in the sense nearer to the
+    present one.
+    """
     along = 1.0 if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] >= 0.0 else -1.0
     ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = along * x, along * y
 
 
 @kernel
 def restrict_sliding_contacts(model, ws, count):
-    """Restrict sliding contacts with one slip direction to it, up to integration errors.
+    """Restrict sliding contacts that have one free slip direction to it; slip across it is
+    integration error unless prescribed motion causes it.
 
-    What a given motion drives across the way is none: friction is against the velocity as it is, and where that begins against what it is to become.
+    A prescribed motion may drive slip across the free direction: friction then opposes the velocity
+    as it is, or, if that slip is just beginning, the one it is about to have.
     """
     n = model.c_value.size
     _, motion = problem_scales(ws, count, n)
@@ -186,9 +196,11 @@ def restrict_sliding_contacts(model, ws, count):
 
 @kernel
 def unresisted_slip(ws, k, r, count, n):
-    """Return the rate of a slip that no force can hold, across the slip direction of a contact.
+    """Return the rate of slip [m/s²] that no force can prevent, across the slip direction of
+    contact k; the direction is stored in ws.c_drift.
 
-    A given motion begins it; or a point moves on and does not slip at this instant, as one plane rolls on the other, and has a way in a moment.
+    It occurs where a prescribed motion begins to drag the contact, or where a rolling contact is
+    about to get a free slip direction.
     """
     along = (row_motion(ws, r, count, n) - ws.c_pull[r]) / ws.c_g[r * n + r]
     x = row_motion(ws, r + 1, count, n) - ws.c_pull[r + 1] - ws.c_g[(r + 1) * n + r] * along

@@ -1,1 +1,1 @@
-"""Elements that joints consist of: one registry, and for each kind the kernels that move it."""
+"""Elements that joints are composed of: one registry, and the kinematic kernels of each kind."""

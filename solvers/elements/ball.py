@@ -1,4 +1,6 @@
-"""A ball by a unit quaternion with the angular velocity in child axes, and the same ball in a joint that is used from its child to its parent."""
+"""Ball element: a rotation by a unit quaternion, angular velocity in child axes; also for joints
+that the tree uses from child to parent.
+"""
 
 import math
 
@@ -27,7 +29,7 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def turned(model, ws, e, _):
-    """Return the rotation of the quaternion."""
+    """Return the rotation matrix of the quaternion of a ball element."""
     k = model.e_q[e]
     return quaternion_matrix(ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3])
 
@@ -41,7 +43,7 @@ def turned_back(model, ws, e, _):
 # -- ground axes --------------------------------------------------------------------------------------------------------------------------
 @kernel
 def walk(model, ws, e, at):
-    """Turn the running frame by a quaternion."""
+    """Rotate the running frame by the quaternion of a ball element."""
     R = mm(get9(ws.row, at + L.W_R), turned(model, ws, e, 0))
     turn_by_speeds(ws, at, R, R, model.e_u[e])
 
@@ -58,8 +60,8 @@ def walk_back(model, ws, e, at):
 
 @kernel
 def turn_by_speeds(ws, at, new, R, j):
-    """Set the new running frame with relative angular velocity u[j:j+3] in axes R, and its three
-    columns.
+    """Set the new running frame with relative angular velocity u[j:j+3] in axes R, and the three
+    columns of the element.
     """
     turning = mv(R, get3(ws.u, j))
     om = get3(ws.row, at + L.W_OM)
@@ -76,14 +78,16 @@ def turn_by_speeds(ws, at, new, R, j):
 # -- body axes ----------------------------------------------------------------------------------------------------------------------------
 @kernel
 def columns(model, ws, e, place):
-    """Set the columns of unit angular velocities in axes behind the element."""
+    """Set the columns of a ball element: unit angular velocities about the axes behind the element."""
     i, G, s = place
     turning_columns(ws, model.e_u[e], G, mv(G, s))
 
 
 @kernel
 def columns_back(model, ws, e, place):
-    """Set the columns of speeds in axes before the element, with opposite sign."""
+    """Set the columns of a reversed ball element: unit angular velocities about the axes before it,
+    with opposite sign.
+    """
     i, G, s = place
     turning_columns(
         ws, model.e_u[e], scale9(-1.0, mm(G, transpose(turned_back(model, ws, e, 0)))), mv(G, s)
@@ -116,22 +120,27 @@ def scale9(s, m):
 
 @kernel
 def rates(model, ws, e, motion):
-    """Return the time derivative of the columns, which rotate with the frame behind the element."""
+    """Return the time derivative of the columns of a ball element, which rotate with the frame
+    behind it.
+    """
     v, a = motion
     return column_rates(ws, model.e_u[e], model.e_u[e] + 3, False, v, a)
 
 
 @kernel
 def rates_back(model, ws, e, motion):
-    """Return the columns turn with the element too."""
+    """Return the time derivative of the columns of a reversed ball element, which rotate with the
+    element too.
+    """
     v, a = motion
     return column_rates(ws, model.e_u[e], model.e_u[e] + 3, True, v, a)
 
 
 @kernel
 def column_rates(ws, first, end, back, v, a):
-    """Return the rates of columns that all turn with the part of the joint after them, or `back`,
-    with the element itself as well.
+    """Write the rates of the columns first..end-1, which rotate with the part of the joint behind
+    them (`back`: with the element as well). Return the relative velocity and acceleration including
+    the element.
     """
     v1 = v
     for k in range(first, end):
@@ -166,7 +175,9 @@ def quaternion_rate(ydot, ws, k, j):
 
 @kernel
 def retract(model, ws, e, step):
-    """Turn on by a rotation vector."""
+    """Rotate the quaternion of a ball element by a small rotation vector, given by the entries of
+    `step`.
+    """
     change, scale = step
     j = model.e_u[e]
     turn_quaternion(ws.q, model.e_q[e], change[j], change[j + 1], change[j + 2], scale)
@@ -174,20 +185,20 @@ def retract(model, ws, e, step):
 
 @kernel
 def departure(model, ws, e, way):
-    """Compute the rotation vector between two quaternions."""
+    """Write the rotation vector between two quaternions of a ball element."""
     q, out = way
     put3(out, model.e_u[e], turn_between(q, ws.q, model.e_q[e]))
 
 
 @kernel
 def unify(model, ws, e, _):
-    """Bring the quaternion to length 1."""
+    """Normalise the quaternion of a ball element."""
     unit_quaternion(ws.q, model.e_q[e])
 
 
 @kernel
 def unit_quaternion(q, k):
-    """Bring the quaternion at k to length 1."""
+    """Normalise the quaternion stored from index k on."""
     norm = math.sqrt(q[k] ** 2 + q[k + 1] ** 2 + q[k + 2] ** 2 + q[k + 3] ** 2)
     for m in range(k, k + 4):
         q[m] /= norm
@@ -195,7 +206,7 @@ def unit_quaternion(q, k):
 
 @kernel
 def turn_between(a, b, k):
-    """Return rotation vector, in child axes, from the quaternion at a[k] to the one at b[k]."""
+    """Return the rotation vector, in child axes, from the quaternion at a[k] to the one at b[k]."""
     x = a[k] * b[k + 1] - b[k] * a[k + 1] - (a[k + 2] * b[k + 3] - a[k + 3] * b[k + 2])
     y = a[k] * b[k + 2] - b[k] * a[k + 2] - (a[k + 3] * b[k + 1] - a[k + 1] * b[k + 3])
     z = a[k] * b[k + 3] - b[k] * a[k + 3] - (a[k + 1] * b[k + 2] - a[k + 2] * b[k + 1])

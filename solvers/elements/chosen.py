@@ -1,4 +1,4 @@
-"""Dispatch over the kinds of elements: one kernel of each sort for all of them, made from the registry."""
+"""Dispatch over the kinds of joint elements: one kernel per operation, generated from the registry."""
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -9,18 +9,20 @@ from kinetree.solvers.kernel import kernel
 
 
 def kernels_of(kind: Kind) -> Kernels:
-    """Return the kernels of a kind, from module.NAME."""
+    """Return the kernels of a kind of element, from the module and names in its declaration."""
     module, name = kind.kernels.split(".")
     return getattr(import_module(f"kinetree.solvers.elements.{module}"), name)
 
 
 def bits(kinds: Sequence[Kind]) -> int:
-    """Return a set of kinds as a word: bit CODE for each."""
+    """Return a set of kinds as a bit mask: bit CODE for each kind."""
     return sum(1 << kind.code for kind in kinds)
 
 
 def cases(sort: str, kinds: Sequence[Kind]) -> list[tuple[int, Callable]]:
-    """Return the different kernels of one sort with the kinds that share each."""
+    """Return the different kernels of one operation, each with the bit mask of the kinds that share
+    it.
+    """
     shared: dict[Callable, list[Kind]] = {}
     for kind in kinds:
         shared.setdefault(getattr(kernels_of(kind), sort), []).append(kind)
@@ -28,7 +30,7 @@ def cases(sort: str, kinds: Sequence[Kind]) -> list[tuple[int, Callable]]:
 
 
 def acting(options: Sequence[tuple[int, Callable]]) -> Callable:
-    """Return a kernel (model, ws, e, more) that calls the one of the kind of element e."""
+    """Return a kernel (model, ws, e, more) without result that dispatches by the kind of element e."""
     (mask, this), *others = options
     if not others:
         return this
@@ -45,7 +47,7 @@ def acting(options: Sequence[tuple[int, Callable]]) -> Callable:
 
 
 def giving(options: Sequence[tuple[int, Callable]]) -> Callable:
-    """Return a kernel that dispatches to kernels with a return value by the kind of an element."""
+    """Return a kernel with a result that dispatches by the kind of element e."""
     (mask, this), *others = options
     if not others:
         return this

@@ -1,4 +1,6 @@
-"""A free body: the position in parent axes and a unit quaternion; speeds are the relative velocity and angular velocity in child axes."""
+"""Free element: position in parent axes and a unit quaternion; speeds are relative velocity and
+angular velocity in child axes.
+"""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_matrix
@@ -32,20 +34,20 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def turned(model, ws, e, _):
-    """Return the rotation of the quaternion."""
+    """Return the rotation matrix of the quaternion of a free element."""
     k = model.e_q[e] + 3
     return quaternion_matrix(ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3])
 
 
 @kernel
 def moved(model, ws, e, _):
-    """Return the position of the free body."""
+    """Return the position of the free body in parent axes."""
     return get3(ws.q, model.e_q[e])
 
 
 @kernel
 def walk(model, ws, e, at):
-    """Shift in the running axes, then a quaternion."""
+    """Shift the running frame by the position, then rotate it by the quaternion."""
     j = model.e_u[e]
     Rp = get9(ws.row, at + L.W_R)
     R = mm(Rp, turned(model, ws, e, 0))
@@ -65,7 +67,9 @@ def walk(model, ws, e, at):
 
 @kernel
 def columns(model, ws, e, place):
-    """Set the columns of unit velocities and angular velocities in axes behind the element."""
+    """Set the columns of a free element: unit velocities and unit angular velocities along the axes
+    behind it.
+    """
     i, G, s = place
     j = model.e_u[e]
     for k in range(3):
@@ -75,8 +79,8 @@ def columns(model, ws, e, place):
 
 @kernel
 def rates(model, ws, e, motion):
-    """Return the time derivative of the six columns, which rotate with the frame behind the
-    element.
+    """Return the time derivative of the six columns of a free element, which rotate with the frame
+    behind it.
     """
     v, a = motion
     return column_rates(ws, model.e_u[e], model.e_u[e] + 6, False, v, a)
@@ -103,7 +107,7 @@ def shift_rate(ydot, ws, k, j):
 
 @kernel
 def retract(model, ws, e, step):
-    """Shift in child axes, then turn on."""
+    """Shift a free element in child axes, then rotate it, by the entries of `step`."""
     change, scale = step
     k, j = model.e_q[e], model.e_u[e]
     x, y, z = mv(turned(model, ws, e, 0), get3(change, j))
@@ -113,7 +117,9 @@ def retract(model, ws, e, step):
 
 @kernel
 def departure(model, ws, e, way):
-    """Compute shift in child axes and rotation vector between two positions."""
+    """Write the shift in child axes and the rotation vector between two positions of a free
+    element.
+    """
     q, out = way
     k, j = model.e_q[e], model.e_u[e]
     R = quaternion_matrix(q[k + 3], q[k + 4], q[k + 5], q[k + 6])
@@ -123,7 +129,7 @@ def departure(model, ws, e, way):
 
 @kernel
 def unify(model, ws, e, _):
-    """Bring the quaternion to length 1."""
+    """Normalise the quaternion of a free element."""
     unit_quaternion(ws.q, model.e_q[e] + 3)
 
 

@@ -1,4 +1,4 @@
-"""Rotations about an axis: constant, by a coordinate, by a given function of time."""
+"""Rotations about an axis: constant, by a coordinate, or by a prescribed function of time."""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import rotation, turn_x, turn_y, turn_z
@@ -37,7 +37,7 @@ from kinetree.solvers.kernel import inline, kernel
 
 @inline
 def turn(b, axis, code, angle):
-    """B Rot(axis, angle), short for coordinate axes."""
+    """Return b Rot(axis, angle); `code` 1 to 3 selects the faster formula for a coordinate axis."""
     if code == 0.0:
         return mm(b, rotation(axis, angle))
     s, c = sincos(angle)
@@ -56,13 +56,13 @@ def matrix(model, ws, e, _):
 
 @kernel
 def turned(model, ws, e, _):
-    """Return the rotation by a coordinate or a given function."""
+    """Return the rotation matrix of a rotation by a coordinate or a prescribed function."""
     return rotation(get3(ws.elem, e * L.ELEMENT + L.E_AXIS), amount(model, ws, e))
 
 
 @kernel
 def derive_matrix(model, ws, e, _):
-    """Compute the matrix of a constant rotation."""
+    """Compute and store the matrix of a constant rotation."""
     unit_axis(model, ws, e, 0)
     at = e * L.ELEMENT
     put9(
@@ -72,7 +72,7 @@ def derive_matrix(model, ws, e, _):
 
 @kernel
 def walk_constant(model, ws, e, at):
-    """Turn the running frame by a constant rotation."""
+    """Rotate the running frame by a constant rotation."""
     put9(
         ws.row, at + L.W_R, mm(get9(ws.row, at + L.W_R), get9(ws.elem, e * L.ELEMENT + L.E_MATRIX))
     )
@@ -80,7 +80,9 @@ def walk_constant(model, ws, e, at):
 
 @kernel
 def walk(model, ws, e, at):
-    """Turn the running frame; ω × (axis rate) and given second rate."""
+    """Rotate the running frame by a moving element; its angular acceleration gets ω × (axis rate)
+    and the prescribed second rate.
+    """
     R = get9(ws.row, at + L.W_R)
     k = e * L.ELEMENT
     axis = get3(ws.elem, k + L.E_AXIS)
@@ -115,7 +117,7 @@ def add_turn(array, linear, angular, a, d):
 
 @kernel
 def columns(model, ws, e, place):
-    """Set the column of a rotation about the axis."""
+    """Set the column of a rotation about the element's axis."""
     i, G, s = place
     a = axis_per_unit(model, ws, e)
     hand_column(model, ws, i, e, join(mv(G, cross(a, s)), mv(G, a)))
@@ -129,8 +131,8 @@ def turn_normal(model, ws, e, n):
 
 @kernel
 def along(model, ws, e, n):
-    """Return a plane normal and whether a rotation by a coordinate preserves it, being parallel to
-    the axis.
+    """Return a plane normal and whether a rotation by a coordinate preserves it, which is so if it
+    is parallel to the axis.
     """
     out = cross(get3(ws.elem, e * L.ELEMENT + L.E_AXIS), n)
     return n, model.e_q[e] >= 0 and dot3(out, out) <= TILTED * TILTED

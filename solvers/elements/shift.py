@@ -1,4 +1,4 @@
-"""Shifts along an axis: constant, by a coordinate, by a given function of time."""
+"""Shifts along an axis: constant, by a coordinate, or by a prescribed function of time."""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.spatial import join
@@ -31,13 +31,13 @@ def vector(model, ws, e, _):
 
 @kernel
 def moved(model, ws, e, _):
-    """Return the shift by a coordinate or a given function."""
+    """Return the displacement vector of a shift by a coordinate or a prescribed function."""
     return scale(amount(model, ws, e), get3(ws.elem, e * L.ELEMENT + L.E_AXIS))
 
 
 @kernel
 def move_origin(ws, at, step, acc):
-    """Move the running origin, which has the acceleration `acc` before."""
+    """Move the running origin by `step`; `acc` is its acceleration before the move."""
     om = get3(ws.row, at + L.W_OM)
     put3(
         ws.row,
@@ -56,7 +56,9 @@ def walk_constant(model, ws, e, at):
 
 @kernel
 def walk(model, ws, e, at):
-    """Move the running origin: centripetal, Coriolis 2 ω × (axis ṡ) and given axis s̈ accelerations."""
+    """Move the running origin; its acceleration gets the centripetal, Coriolis 2 ω × (axis ṡ) and
+    prescribed axis s̈ parts.
+    """
     a = mv(get9(ws.row, at + L.W_R), get3(ws.elem, e * L.ELEMENT + L.E_AXIS))
     s, rate, second = amounts(model, ws, e)
     acc = add3(
@@ -74,7 +76,7 @@ def walk(model, ws, e, at):
 
 @kernel
 def columns(model, ws, e, place):
-    """Set the column of a translation along the axis."""
+    """Set the column of a translation along the element's axis."""
     i, G, s = place
     a = axis_per_unit(model, ws, e)
     hand_column(model, ws, i, e, join(mv(G, a), ZERO))
@@ -88,8 +90,8 @@ def any_plane(model, ws, e, n):
 
 @kernel
 def across(model, ws, e, n):
-    """Return a plane normal and whether a shift by a coordinate preserves it, being perpendicular
-    to the axis.
+    """Return a plane normal and whether a shift by a coordinate preserves it, which is so if it is
+    perpendicular to the axis.
     """
     return n, model.e_q[e] >= 0 and abs(dot3(get3(ws.elem, e * L.ELEMENT + L.E_AXIS), n)) <= TILTED
 

@@ -16,7 +16,7 @@ UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 @kernel
 def amounts(model, ws, e):
-    """Return amount, rate and given second rate of a moving element."""
+    """Return displacement (or angle), rate and prescribed second rate of a moving element."""
     f = ws.elem[e * L.ELEMENT + L.E_FACTOR]
     if model.e_q[e] >= 0:
         return (f * ws.q[model.e_q[e]], f * ws.u[model.e_u[e]], 0.0)
@@ -43,7 +43,9 @@ def axis_per_unit(model, ws, e):
 
 @kernel
 def hand_column(model, ws, i, e, c):
-    """Enter the column of an element, per unit of its speed or of its given rate."""
+    """Store the column of an element per unit of its speed, or add it to the prescribed motion per
+    unit of its rate.
+    """
     put6(ws.ecol, 6 * e, c)
     if model.e_q[e] >= 0:
         add_to6(ws.A, 6 * model.e_u[e], c)
@@ -77,13 +79,13 @@ def neg6(a):
 
 @kernel
 def no_rotation(model, ws, e, _):
-    """Return an element that only shifts."""
+    """Return the unit matrix: the element only shifts."""
     return UNIT
 
 
 @kernel
 def no_shift(model, ws, e, _):
-    """Return an element that only turns."""
+    """Return the zero vector: the element only rotates."""
     return ZERO
 
 
@@ -105,7 +107,7 @@ def derives_nothing(model, ws, e, _):
 
 @kernel
 def unit_axis(model, ws, e, _):
-    """Normalise the axis of the element."""
+    """Normalise the axis of the element to length 1."""
     at = e * L.ELEMENT + L.E_AXIS
     a = get3(ws.elem, at)
     put3(ws.elem, at, scale(1.0 / math.sqrt(dot3(a, a)), a))
@@ -119,12 +121,14 @@ def leaves_plane(model, ws, e, n):
 
 @kernel
 def rates_are_speeds(model, ws, e, ydot):
-    """`q_rates` where speeds are the derivatives of coordinates."""
+    """Copy the speeds to the coordinate rates (`q_rates` of elements whose speeds are the
+    derivatives of coordinates).
+    """
 
 
 @kernel
 def straight(model, ws, e, step):
-    """`retract` and `departure` where coordinates add up."""
+    """Do nothing: `retract` and `departure` of elements whose coordinates simply add up."""
 
 
 @kernel

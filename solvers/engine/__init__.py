@@ -1,1 +1,1 @@
-"""The default engine: kinematics, loads, elimination, reactions, energy."""
+"""The default engine: kinematics, loads, recursive elimination (DEC), reactions, energy."""

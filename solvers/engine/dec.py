@@ -1,9 +1,11 @@
-"""DEC, the default engine: symmetric elimination of the redundant equations (1.38), leaves to root and back, O(N).
+"""DEC, the default engine: symmetric LᵀDL elimination of the redundant equations (1.38) of [Sh24],
+leaves to root and back, O(N).
 
-The recursion of [Sh24] (3.30)-(3.31) in ground axes about O_i: articulated inertia [J H; Hᵀ M] (moment and force by angular and linear acceleration),
-one rank-one step per freedom (`dec_columns`), or one block step for a ball or a free joint, which leaves exact zeros behind (`dec_blocks`). The
-bias is carried as the Newton-Euler moment N and force F at u̇ = 0. Rows keep the inertia before the elimination, so that reactions follow as in
-R_i = M*_i w_i - F*_i.
+The recursion of [Sh24] (3.30)-(3.31) in ground axes about O_i: articulated inertia [J H; Hᵀ M]
+(moment and force by angular and linear acceleration), one rank-one step per degree of freedom
+(`dec_columns`), or one block step for a ball or a free joint, which leaves exact zeros behind
+(`dec_blocks`). The bias is carried as the Newton-Euler moment N and force F at u̇ = 0. Rows keep
+the inertia before the elimination, so that reactions follow as in R_i = M*_i w_i - F*_i.
 """
 
 from kinetree.solvers import layout as L
@@ -30,7 +32,9 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def dec(model, ws):
-    """u̇ from the rows of `motion`, ws.wrench, ws.extra and ws.tau; overwrites W_J..W_DB and the second half of ws.col."""
+    """Compute u̇ by DEC from the rows of `motion`, ws.wrench, ws.extra and ws.tau; overwrites
+    W_J..W_DB and the second half of ws.col.
+    """
     apply_loads(model, ws)
     status = eliminate_all(model, ws)
     if status == 0:
@@ -40,7 +44,9 @@ def dec(model, ws):
 
 @kernel
 def eliminate_all(model, ws):
-    """Eliminate all joints from the leaves to the root; on a singular joint head.item is its body."""
+    """Eliminate all joints from the leaves to the root; for a singular joint head.item becomes its
+    body. Return the status.
+    """
     for i in range(model.parent.size - 1, 0, -1):  # leaves -> root
         status = eliminate(model, ws, i)
         if status != 0:
@@ -58,7 +64,9 @@ def accelerate_all(model, ws):
 
 @kernel
 def apply_loads(model, ws):
-    """Subtract applied wrenches (ground axes) and the caller's loads (body axes) from the bias."""
+    """Subtract applied wrenches (ground axes) and the caller's additional loads (body axes) from
+    the bias of all bodies.
+    """
     if ws.head.wrench != 0.0:
         for i in range(1, model.parent.size):
             at = i * L.ROW
@@ -93,7 +101,7 @@ def eliminate(model, ws, i):
 
 @kernel
 def accelerate(model, ws, i):
-    """u̇ of joint i and the increments of acceleration at O_i."""
+    """Compute u̇ of joint i and the increments of acceleration at O_i."""
     joint = model.joint[i]
     if joint == L.Joint.REVOLUTE:
         accelerate_rotations(model, ws, i, 1)

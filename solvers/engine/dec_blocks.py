@@ -1,6 +1,8 @@
-"""Joints with three or six freedoms eliminated as blocks: the inverse of the block is exact, and what is left has exact zeros.
+"""Block elimination of joints with three or six degrees of freedom: the block inverse is exact, and
+the remainder has exact zeros.
 
-A chain of balls therefore loses no digits however long it is: nothing is subtracted that should cancel.
+A chain of balls therefore loses no digits however long it is: no terms are subtracted that should
+cancel.
 """
 
 from kinetree.solvers import layout as L
@@ -41,7 +43,7 @@ def regular(K, J):
 
 @kernel
 def eliminate_ball(model, ws, i):
-    """Return three turning freedoms as a block: the parent feels M - Hᵀ J⁻¹ H and no moment but the
+    """Eliminate a ball joint as a block: the parent receives M - Hᵀ J⁻¹ H and no moment but the
     applied one.
     """
     at = i * L.ROW
@@ -68,8 +70,8 @@ def eliminate_ball(model, ws, i):
 
 @kernel
 def eliminate_free(model, ws, i):
-    """Return six freedoms: the body's acceleration follows at once, the parent feels the applied
-    wrench only.
+    """Eliminate a free joint as a block: the body's acceleration follows at once, and the parent
+    receives the applied wrench only.
     """
     at = i * L.ROW
     j = model.u_at[i]
@@ -99,7 +101,7 @@ def eliminate_free(model, ws, i):
 
 @kernel
 def accelerate_ball(model, ws, i):
-    """u̇ = J⁻¹(τ - N - H db) - da in the child's axes."""
+    """Compute u̇ = J⁻¹(τ - N - H db) - da of a ball joint in the child's axes."""
     at = i * L.ROW
     j = model.u_at[i]
     da, db = carried(model, ws, i)

@@ -1,4 +1,6 @@
-"""Freedoms of a joint eliminated one after another, last first: rank-one steps M* - M*A D⁻¹AᵀM* of [Sh24] (3.30), and the way back (3.31)."""
+"""Elimination of the columns of a joint one after another, last first: rank-one steps M* - M*A
+D⁻¹AᵀM* of [Sh24] (3.30), and back substitution (3.31).
+"""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.lane_select import every
@@ -24,7 +26,7 @@ from kinetree.solvers.kernel import inline, kernel
 
 @kernel
 def eliminate_rotations(model, ws, i, count):
-    """Return columns (0, a)."""
+    """Eliminate purely rotational columns (0, a) of joint i, last first."""
     at = i * L.ROW
     J = get6(ws.row, at + L.W_J)
     H = get9(ws.row, at + L.W_H)
@@ -51,7 +53,7 @@ def eliminate_rotations(model, ws, i, count):
 
 @kernel
 def eliminate_columns(model, ws, i):
-    """Return the columns of any form, last first, one rank-one step each."""
+    """Eliminate columns of any form of joint i, last first, one rank-one step each."""
     at = i * L.ROW
     J = get6(ws.row, at + L.W_J)
     H = get9(ws.row, at + L.W_H)
@@ -99,7 +101,9 @@ def put_step(ws, c, un, uf, inv, g):
 
 @inline
 def rate(ws, c, da, db):
-    """Return u̇_j = g_j - D_j⁻¹ U_jᵀ w for the acceleration w of the frame before the joint."""
+    """Return u̇_j = g_j - D_j⁻¹ U_jᵀ w, where w = (db, da) is the acceleration of the frame before
+    the joint.
+    """
     return ws.col[c + L.C_G] - ws.col[c + L.C_INV] * (
         dot3(get3(ws.col, c + L.C_UN), da) + dot3(get3(ws.col, c + L.C_UF), db)
     )
@@ -107,7 +111,7 @@ def rate(ws, c, da, db):
 
 @kernel
 def accelerate_rotations(model, ws, i, count):
-    """Compute u̇ and the acceleration of a joint with purely rotational columns."""
+    """Compute u̇ of a joint with purely rotational columns and the acceleration of its body."""
     at = i * L.ROW
     j = model.u_at[i]
     da, db = carried(model, ws, i)
@@ -122,7 +126,7 @@ def accelerate_rotations(model, ws, i, count):
 
 @kernel
 def accelerate_columns(model, ws, i):
-    """Compute u̇ and the acceleration of a joint with general columns."""
+    """Compute u̇ of a joint with tangent columns of any form and the acceleration of its body."""
     at = i * L.ROW
     da, db = carried(model, ws, i)
     for k in range(model.u_at[i], model.u_at[i + 1]):

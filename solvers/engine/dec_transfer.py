@@ -24,8 +24,8 @@ SINGULAR = 1e-14
 
 @inline
 def hand_over(model, ws, i, J, H, M, N, F):
-    """Refer inertia and bias of body i to the parent's origin, C_jᵀ H_j C_j and C_jᵀ h_j, and add
-    them to the parent.
+    """Refer the remaining inertia and bias of body i to the parent's origin, C_jᵀ H_j C_j and C_jᵀ
+    h_j, and add them to the parent.
     """
     p = model.parent[i] * L.ROW
     d = get3(ws.row, i * L.ROW + L.W_D)
@@ -42,7 +42,7 @@ def hand_over(model, ws, i, J, H, M, N, F):
 
 @inline
 def carried(model, ws, i):
-    """Return the increments of angular and linear acceleration of the parent, at O_i."""
+    """Return the parent's increments of angular and linear acceleration, carried to O_i."""
     p = model.parent[i] * L.ROW
     da = get3(ws.row, p + L.W_DA)
     return da, add3(get3(ws.row, p + L.W_DB), cross(da, get3(ws.row, i * L.ROW + L.W_D)))

@@ -19,7 +19,7 @@ from kinetree.solvers.loops.planar_loops import find_planes
 
 @kernel
 def run_phase(model, ws, phase):
-    """Evaluate the register program of one phase."""
+    """Evaluate the register program of one phase (`phase` 0: parameters)."""
     first = model.header.phase[phase]
     last = model.header.phase[phase + 1]
     if last > first:

@@ -1,4 +1,4 @@
-"""Kinetic and potential energy, from the rows after `velocities`."""
+"""Kinetic and potential energy [J], from the rows after `velocities`."""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import cross, dot3, get3, get6, get9, mtv, mv, sv
@@ -9,7 +9,7 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def kinetic(model, ws):
-    """Return the sum of vᵀ M v / 2 over the bodies, and of the rotors of motors."""
+    """Return the kinetic energy [J]: sum of vᵀ M v / 2 over the bodies, plus the rotors of motors."""
     total = 0.0
     for j in range(ws.u.size):
         total += 0.5 * ws.rotor[j] * ws.u[j] * ws.u[j]
@@ -32,7 +32,7 @@ def kinetic(model, ws):
 
 @kernel
 def weight(model, ws):
-    """Return the potential of the weight, zero at the origin of the ground."""
+    """Return the potential energy of gravity [J], zero at the origin of the ground."""
     g = get3(ws.val, model.header.gravity)
     total = 0.0
     for i in range(1, model.parent.size):
@@ -47,7 +47,7 @@ def weight(model, ws):
 
 @kernel
 def potential(model, ws):
-    """Return weight and the potentials of force elements."""
+    """Return the potential energy [J] of gravity and force elements."""
     run_phase(model, ws, 4)
     total = weight(model, ws)
     for k in range(model.potentials.size):

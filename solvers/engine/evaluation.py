@@ -12,7 +12,9 @@ from kinetree.solvers.views import followed_at
 
 @kernel
 def set_registers(model, ws, t):
-    """Copy time and state to their registers and evaluate the given motions."""
+    """Copy time and state to their registers and evaluate the prescribed motions; return the
+    status.
+    """
     h = model.header
     ws.val[0] = t
     for k in range(ws.q.size):
@@ -30,8 +32,8 @@ def set_registers(model, ws, t):
 
 @kernel
 def rates_of_inputs(model, ws, dt):
-    """Write first and second derivatives of the inputs that couplings follow; inputs held constant
-    have none.
+    """Write first and second derivatives of the inputs that couplings use; they are zero for inputs
+    held constant.
     """
     for k in range(model.header.followed):
         one = followed_at(model.l_input, k)
@@ -63,8 +65,8 @@ def move_inputs(model, ws, dt):
 
 @kernel
 def place(model, ws, t, inertia):
-    """Compute positions, velocities and their sensors for ws.q, ws.u, ws.x; `inertia` prepares an
-    elimination.
+    """Compute positions, velocities and the sensors of both for ws.q, ws.u, ws.x; `inertia` also
+    computes body inertias for an elimination. Return the status.
     """
     status = set_registers(model, ws, t)
     motion(model, ws, inertia)
@@ -74,7 +76,7 @@ def place(model, ws, t, inertia):
 
 @kernel
 def see(model, ws):
-    """Compute velocities and the sensors of positions and velocities, if anything reads them."""
+    """Compute body velocities and the sensors of positions and velocities, if anything reads them."""
     if model.header.forces > 0 or model.header.idle_sensors > 0:
         velocities(model, ws)
         measure(model, ws, 0, model.header.late_sensors)
@@ -82,13 +84,15 @@ def see(model, ws):
 
 @kernel
 def loaded(model, ws, t):
-    """Return `place`, the state program and all loads."""
+    """Compute kinematics (`place`), evaluate the state program and apply all loads; return the
+    status.
+    """
     return pushed(model, ws, place(model, ws, t, True))
 
 
 @kernel
 def pushed(model, ws, status):
-    """Evaluate the program of states and all loads, unless the status is an error already; return
+    """Evaluate the state program and apply all loads, unless `status` is an error already; return
     the status.
     """
     if status == 0:
@@ -120,18 +124,20 @@ def tell(model, ws):
 
 @boundary("state")
 def load(model, ws, t):
-    """Return `loaded`, as everything but wide numbers calls it."""
+    """Out-of-line version of `loaded` for plain numbers (no SIMD lanes or duals)."""
     return loaded(model, ws, t)
 
 
 @boundary("state")
 def look(model, ws, t):
-    """Return kinematics alone: positions, velocities, their sensors and the state program."""
+    """Compute kinematics without loads: positions, velocities, their sensors and the state program;
+    return the status.
+    """
     status = place(model, ws, t, False)
     return run_phase(model, ws, 2) if status == 0 else status
 
 
 @boundary("solve")
 def finish(model, ws):
-    """Return `finished`, as everything but wide numbers calls it."""
+    """Out-of-line version of `finished` for plain numbers (no SIMD lanes or duals)."""
     return finished(model, ws)

@@ -1,6 +1,7 @@
-"""Joints of any kind, element by element (`solvers/elements`).
+"""Joints of any kind, evaluated element by element (`solvers/elements`).
 
-The row of the body serves as the running frame on the way from the parent; equations (1.13), (1.14) in ground axes as in `motion`.
+The row of the body serves as the running frame on the path from the parent; equations (1.13),
+(1.14) in ground axes as in `motion`.
 """
 
 from kinetree.solvers import layout as L
@@ -13,7 +14,9 @@ ZERO = (0.0, 0.0, 0.0)
 
 @kernel
 def move_general(model, ws, i):
-    """Walk through the elements of the joint; the row of body i serves as the running frame."""
+    """Compute the motion of body i element by element; the row of body i serves as the running
+    frame.
+    """
     at = i * L.ROW
     parent = model.parent[i] * L.ROW
     put9(ws.row, at + L.W_R, get9(ws.row, parent + L.W_R))
@@ -33,7 +36,7 @@ def move_general(model, ws, i):
 
 @kernel
 def close_joint(model, ws, i):
-    """Refer the linear parts of columns and of the given motion to O_i: l + a × d."""
+    """Refer the linear parts of the columns and of the prescribed motion to O_i: l + a × d."""
     at = i * L.ROW
     d = get3(ws.row, at + L.W_D)
     add_to3(ws.row, at + L.W_VH + 3, cross(get3(ws.row, at + L.W_VH), d))

@@ -51,7 +51,7 @@ def motion(model, ws, inertia):
 
 @inline
 def move(model, ws, i):
-    """Fill the row and the columns of body i from those of its parent."""
+    """Fill the row (kinematics) and the columns of body i from the row of its parent."""
     joint = model.joint[i]
     if joint == L.Joint.REVOLUTE:
         move_revolute(model, ws, i)
@@ -87,7 +87,7 @@ def start_ground(model, ws):
 
 @inline
 def carry(ws, parent, d):
-    """Return the acceleration of the point of the parent at distance d from O_kappa, at u̇ = 0."""
+    """Return the acceleration at u̇ = 0 of the parent's point at distance d from its origin."""
     om = get3(ws.row, parent + L.W_OM)
     return add3(
         get3(ws.row, parent + L.W_A0),
@@ -209,7 +209,7 @@ def move_ball(model, ws, i):
 
 @inline
 def put_turning_columns(ws, j, R):
-    """Set the columns of rotations about the child's axes through O_i."""
+    """Set the columns of rotations about the child's three axes through O_i."""
     for k in range(3):
         put3(ws.col, (j + k) * L.COLUMN + L.C_L, ZERO)
     put3(ws.col, j * L.COLUMN + L.C_A, (R[0], R[3], R[6]))
@@ -219,7 +219,7 @@ def put_turning_columns(ws, j, R):
 
 @inline
 def inertia_of(ws, i):
-    """Return mass, mass times the centre of mass and inertia about O_i of body i, ground axes."""
+    """Return mass, mass times the centre of mass, and inertia about O_i of body i in ground axes."""
     b = i * L.BODY
     R = get9(ws.row, i * L.ROW + L.W_R)
     return (

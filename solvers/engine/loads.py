@@ -15,7 +15,7 @@ from kinetree.solvers.views import force_at
 
 @kernel
 def loads(model, ws):
-    """Fill ws.wrench from all force records and add to ws.tau."""
+    """Add all force records to ws.wrench and ws.tau."""
     ws.head.wrench = 0.0
     count = model.header.forces
     spatial = False
@@ -32,7 +32,7 @@ def loads(model, ws):
 
 @kernel
 def add_load(ws, f):
-    """Add one force record."""
+    """Add force record f to the wrenches of its bodies or to the generalised forces."""
     if f.kind == L.Force.COORDINATE:
         ws.tau[f.speed] += ws.val[f.value]
     elif f.kind == L.Force.LINE:
@@ -50,7 +50,9 @@ def add_load(ws, f):
 
 @kernel
 def turned(ws, body, register, frame):
-    """Return a vector in ground axes from three registers in ground (0) or body axes (1)."""
+    """Return a vector in ground axes from three registers that hold it in ground (`frame` 0) or
+    body axes (1).
+    """
     if register < 0:
         return (0.0, 0.0, 0.0)
     v = get3(ws.val, register)
@@ -61,7 +63,7 @@ def turned(ws, body, register, frame):
 
 @kernel
 def add_wrench(ws, body, r, force, moment):
-    """Add a force at the point r from O_i, and a moment, to a body's wrench."""
+    """Add a force at the point r from O_i, and a moment, to the wrench of a body."""
     add_to3(ws.wrench, 6 * body, force)
     add_to3(ws.wrench, 6 * body + 3, cross(r, force))
     add_to3(ws.wrench, 6 * body + 3, moment)

@@ -1,18 +1,22 @@
-"""Bodies that bend by modes: a floating frame E in its root interface with n modal coordinates, and interfaces whose frames the modes carry.
+"""Flexible bodies described by modes: a floating frame E at the root interface, n modal
+coordinates, and interface frames that the modes move.
 
-Material points are at x = φ_0 + φ_k q_k + φ_kl q_k q_l / 2, where the last, of second order, makes loads and rotation stiffen (left out where the
-file has none). With c = (1, q), a = 0..n and the invariants S_a = Σ m φ_a, V_ak = Σ m φ_a×φ_k, J_ak the inertia tensor of φ_a and φ_k, and of second
-order S_kl = Σ m φ_kl, W_kl = Σ m φ_0×φ_kl and a part of J_kl:
+Material points are at x = φ_0 + φ_k q_k + φ_kl q_k q_l / 2, where the last term, of second order,
+gives geometric stiffening under loads and rotation (zero if the file has none). With c = (1, q), a
+= 0..n and the invariants S_a = Σ m φ_a, V_ak = Σ m φ_a×φ_k, J_ak the inertia tensor of φ_a and φ_k,
+and of second order S_kl = Σ m φ_kl, W_kl = Σ m φ_0×φ_kl and a part of J_kl:
 
     y_k = c_a J_ak,  J = c_k y_k,  J' = 2 q̇_k y_k,  C_k = c_a V_ak + W_kl q_l,  S_k' = S_k + S_kl q_l,  S = c_a S_a + S_kl q_k q_l / 2
     N = S×a + Jα + ω×(Jω + C_k q̇_k) + J'ω + W_kl q̇_k q̇_l          F = m a + α×S + ω×(ω×S) + 2 ω×S_k' q̇_k + S_kl q̇_k q̇_l
     h_k = S_k'·a + C_k·α - ωᵀy_k ω + 2 ω·V_lk q̇_l          M_kk = m_k, else 0: modes are orthogonal
 
-all in body axes about O_E. An interface is at p + Φ_k q_k + Φ_kl q_k q_l / 2 with axes exp(Ψ q). The modes are eliminated with what interfaces hand
-over, last mode first: M* = M_rr - E M_ff⁻¹Eᵀ, and the bias alike; then the frame is a body fixed to its parent. Stiffness and damping
-of the modes are forces along them. Numbers of all modes stand side by side, so that sums run along them.
-Shabana, Dynamics of multibody systems (2020), chapter 5; Wallrapp, Schwertassek, Int. J. Num. Meth. Eng. 32 (1991) 1833 (second order); elimination
-as in `dec_columns`.
+all in body axes about O_E. An interface is at p + Φ_k q_k + Φ_kl q_k q_l / 2 with axes exp(Ψ q).
+The modes are eliminated, last mode first, after the interfaces have added the inertia and bias of
+their subtrees: M* = M_rr - E M_ff⁻¹Eᵀ, and the bias alike; then the frame is a body fixed to its
+parent. Stiffness and damping of the modes are forces along them. Values of all modes are
+contiguous, so that sums run along them. Shabana, Dynamics of multibody systems (2020), chapter 5;
+Wallrapp, Schwertassek, Int. J. Num. Meth. Eng. 32 (1991) 1833 (second order); elimination as in
+`dec_columns`.
 """
 
 from kinetree.solvers import layout as L
@@ -56,7 +60,7 @@ ZERO = (0.0, 0.0, 0.0)
 
 @kernel
 def modal_of(model, body):
-    """Number of the record MODAL of a frame."""
+    """Return the index of the record MODAL of a frame body."""
     k = 0
     while modal_at(model.modal, k).body != body:
         k += 1
@@ -65,7 +69,7 @@ def modal_of(model, body):
 
 @kernel
 def face_of(model, body):
-    """Number of the record FACE of an interface."""
+    """Return the index of the record FACE of an interface body."""
     k = 0
     while face_at(model.faces, k).body != body:
         k += 1
@@ -74,7 +78,9 @@ def face_of(model, body):
 
 @kernel
 def move_frame(model, ws, i):
-    """Row of a frame: that of its parent; its modes move interfaces, not the frame."""
+    """Fill the row of the floating frame of a flexible body: that of its parent, since modes move
+    interfaces and not the frame.
+    """
     at = i * L.ROW
     parent = model.parent[i] * L.ROW
     put9(ws.row, at + L.W_R, get9(ws.row, parent + L.W_R))
@@ -89,7 +95,9 @@ def move_frame(model, ws, i):
 
 @kernel
 def quadratic(model, ws, m, rows, out):
-    """Three sums over k, l of rows[k][l] q̇_k q̇_l; `out` is the place of n numbers of scratch."""
+    """Return three sums over k, l of rows[k][l] q̇_k q̇_l; `out` is the index of scratch memory for
+    n values.
+    """
     n = m.count
     none = 0.0 * ws.u[m.speed]
     found = (none, none, none)
@@ -158,7 +166,9 @@ def move_face(model, ws, i):
 
 @kernel
 def put_face_columns(model, ws, f, n, R, RT):
-    """Write what the modes turn and shift an interface by, ground axes: six rows of n."""
+    """Write the rotation and displacement of an interface per unit of each mode, in ground axes:
+    six rows of n.
+    """
     twists = f.data + 3 + 3 * n
     for k in range(n):
         a = mv(RT, column_of(model.modal_data, twists + k, n))
@@ -169,7 +179,9 @@ def put_face_columns(model, ws, f, n, R, RT):
 
 @kernel
 def sweep(model, ws, m):
-    """Write y_k (six rows of n + 1), C_k (three rows, k from 0) and S_k' (three rows of n) of the present q; return their place."""
+    """Write y_k (six rows of n + 1), C_k (three rows, k from 0) and S_k' (three rows of n) for the
+    current modal coordinates q; return their index.
+    """
     n = m.count
     N = n + 1
     to = m.work + 7 * n + n * n
@@ -194,14 +206,14 @@ def sweep(model, ws, m):
 
 @inline
 def second_order(m):
-    """Place of S_kl and W_kl."""
+    """Return the index of S_kl and W_kl in the data of a flexible body."""
     N = m.count + 1
     return m.data + 1 + 3 * N + 9 * N * N + m.count
 
 
 @kernel
 def first_moment(model, ws, m, moved):
-    """S of the present q, from S_k' at `moved`."""
+    """Return the first moment S for the current q, from S_k' at index `moved`."""
     n = m.count
     N = n + 1
     S = three_along(ws.modes, moved, n, ws.q, m.coordinate, n)
@@ -213,7 +225,7 @@ def first_moment(model, ws, m, moved):
 
 @kernel
 def tensors(ws, m, to):
-    """J, and half its rate, of the sums y_k at `to`."""
+    """Return the inertia tensor J and half its rate from the sums y_k at index `to`."""
     n = m.count
     N = n + 1
     a = three_along(ws.modes, to + 1, N, ws.q, m.coordinate, n)
@@ -227,7 +239,7 @@ def tensors(ws, m, to):
 
 @kernel
 def start_modal_masses(model, ws, m):
-    """M_ff without interfaces, rows up to the diagonal."""
+    """Initialise M_ff without the interfaces' contributions: rows up to the diagonal."""
     n = m.count
     N = n + 1
     own = m.data + 1 + 3 * N + 9 * N * N
@@ -241,7 +253,9 @@ def start_modal_masses(model, ws, m):
 
 @kernel
 def start_modal_inertia(model, ws, i):
-    """Inertia and bias of a frame in ground axes, and E, h, M_ff of its modes in ws.modes."""
+    """Initialise inertia and bias of a flexible body's frame in ground axes, and E, h, M_ff of its
+    modes in ws.modes.
+    """
     at = i * L.ROW
     m = modal_at(model.modal, modal_of(model, i))
     n = m.count
@@ -276,7 +290,7 @@ def start_modal_inertia(model, ws, i):
 
 @kernel
 def put_modal_bias(model, ws, m, to, om, al, a0):
-    """h_k of the sums of `sweep`, body axes."""
+    """Write the modal bias h_k from the sums of `sweep`, in body axes."""
     n = m.count
     N = n + 1
     h = m.work + 6 * n
@@ -299,7 +313,7 @@ def put_modal_bias(model, ws, m, to, om, al, a0):
 
 @kernel
 def turn_to_ground(ws, m, to, R):
-    """E in ground axes: six rows of C_k and S_k'."""
+    """Write E in ground axes: six rows from C_k and S_k'."""
     n = m.count
     N = n + 1
     for k in range(n):
@@ -311,7 +325,9 @@ def turn_to_ground(ws, m, to, R):
 
 @kernel
 def gather_faces(model, ws, m):
-    """Add to E, h and M_ff what the interfaces feel along the modes; their inertia is in the row of the frame already."""
+    """Add to E, h and M_ff the inertia and bias of the interfaces along the modes; those of the
+    frame are in its row already.
+    """
     n = m.count
     for number in range(m.face, m.face + m.faces):
         f = face_at(model.faces, number)
@@ -348,7 +364,9 @@ def gather_faces(model, ws, m):
 
 @kernel
 def eliminate_modes(model, ws, i):
-    """Eliminate the modes of a frame, last first, and hand the rest to its parent."""
+    """Eliminate the modes of a flexible body, last first, and add the remaining inertia and bias to
+    its parent.
+    """
     at = i * L.ROW
     m = modal_at(model.modal, modal_of(model, i))
     n = m.count
@@ -385,13 +403,15 @@ def eliminate_modes(model, ws, i):
 
 @kernel
 def coupled(model, ws, m, k, other):
-    """Inertia that is left between modes `other` < k when the modes after k are eliminated."""
+    """Return the coupling inertia between modes k and `other` < k that remains when the modes after
+    k are eliminated.
+    """
     return ws.modes[m.work + 7 * m.count + k * m.count + other]
 
 
 @kernel
 def accelerate_modes(model, ws, i):
-    """u̇ of the modes; the frame moves with its parent."""
+    """Compute u̇ of the modes; the frame itself moves with its parent."""
     at = i * L.ROW
     m = modal_at(model.modal, modal_of(model, i))
     n = m.count
@@ -408,7 +428,7 @@ def accelerate_modes(model, ws, i):
 
 @kernel
 def accelerate_face(model, ws, i):
-    """Increments of acceleration of an interface."""
+    """Compute the increments of acceleration of an interface."""
     at = i * L.ROW
     f = face_at(model.faces, face_of(model, i))
     m = modal_at(model.modal, modal_of(model, model.parent[i]))
@@ -421,7 +441,9 @@ def accelerate_face(model, ws, i):
 
 @kernel
 def along_modes(model, ws, i, f, n, out, at, stride):
-    """Add what force f and moment n on interface i are along the modes that carry it to `out`, `stride` apart from `at` on."""
+    """Add the modal forces that force f and moment n on interface i cause to `out`, one per mode,
+    `stride` elements apart from index `at` on.
+    """
     face = face_at(model.faces, face_of(model, i))
     m = modal_at(model.modal, modal_of(model, model.parent[i]))
     for k in range(m.count):

@@ -1,4 +1,6 @@
-"""Momenta and energy of bodies that bend by modes (`modal_bodies`), and the speeds that follow from momenta where a structure or a velocity jumps."""
+"""Momenta and energy of flexible bodies (`modal_bodies`), and their part in computing speeds from
+momenta where a structure or a velocity jumps.
+"""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rows_of_numbers import column_of, three_along
@@ -22,7 +24,9 @@ from kinetree.solvers.views import modal_at
 
 @kernel
 def modal_momentum(model, ws, i):
-    """Momentum in ground axes and kinetic energy of a frame with its modes, after `velocities`."""
+    """Return momentum in ground axes and kinetic energy of a flexible body with its modes;
+    `velocities` must have run.
+    """
     at = i * L.ROW
     m = modal_at(model.modal, modal_of(model, i))
     n = m.count
@@ -48,7 +52,7 @@ def modal_momentum(model, ws, i):
 
 @kernel
 def modal_moment(model, ws, i):
-    """Mass times the centre of mass of a frame from O_E, ground axes."""
+    """Return mass times centre of mass of a flexible body, measured from O_E, in ground axes."""
     m = modal_at(model.modal, modal_of(model, i))
     n = m.count
     S = first_moment(model, ws, m, sweep(model, ws, m) + 9 * (n + 1))
@@ -67,7 +71,9 @@ def keep_modal_momenta(model, ws):
 
 @kernel
 def put_modal_momentum(model, ws, i, v, om):
-    """Store minus the momentum of a frame with velocity v, spin om and modes by `keep_modal_momenta` as bias, of the frame and along its modes."""
+    """Store minus the momenta of a flexible body, for frame velocity v, angular velocity om and the
+    modal speeds saved by `keep_modal_momenta`, as bias of the frame and of the modes.
+    """
     at = i * L.ROW
     m = modal_at(model.modal, modal_of(model, i))
     n = m.count

@@ -1,4 +1,6 @@
-"""Joint reactions of the default engine, R_i = M*_i w_i - F*_i, in body axes at O_i; the share of applied joint forces A(AᵀA)⁻¹τ is taken off."""
+"""Joint reactions of the default engine, R_i = M*_i w_i - F*_i, in body axes at O_i; the part
+A(AᵀA)⁻¹τ of applied joint forces is removed.
+"""
 
 import math
 
@@ -24,13 +26,13 @@ from kinetree.solvers.loops.constraint_force_response import carry
 
 @boundary("solve")
 def reactions(model, ws):
-    """Return `react`, as everything but wide numbers calls it."""
+    """Out-of-line version of `react` for plain numbers (no SIMD lanes or duals)."""
     return react(model, ws)
 
 
 @kernel
 def react(model, ws):
-    """Fill ws.reaction after `dec`, or after the solution of closed loops."""
+    """Fill ws.reaction after `dec`, or after the closed loops have been solved."""
     if model.l_kind.size > 0:
         carry(model, ws)
     for i in range(1, model.parent.size):

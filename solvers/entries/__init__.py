@@ -1,7 +1,8 @@
-"""Entry points: (ints, floats, work, option, t) -> status unless SIGNATURES says otherwise; arguments and results are fields of the workspace.
+"""Entry points: (ints, floats, work, option, t) -> status unless SIGNATURES says otherwise;
+arguments and results are fields of the workspace.
 
-They come in three libraries: `core` is what an FMU carries, `forms` holds the literal methods, `lanes` evaluates many states and runs at once, and
-slopes.
+They form three libraries: `core` is what an FMU carries, `forms` holds the literal methods, `lanes`
+evaluates many states and runs at once, and derivatives.
 """
 
 from collections.abc import Callable
@@ -93,7 +94,7 @@ SIGNATURES = {
 
 
 def signature_of(entry: str) -> tuple[str, ...]:
-    """Return the kinds of the arguments of an entry point."""
+    """Return the types of the arguments of an entry point."""
     return SIGNATURES.get(entry, (*BLOCKS, "int", "float"))
 
 
@@ -116,7 +117,7 @@ def jitted(name: str) -> Callable:
 
 
 def c_callback(name: str, function: Callable):
-    """Return the C function of an entry point."""
+    """Return the C callback of an entry point."""
     from numba import types
 
     from kinetree.solvers.linked_kernels import c_function
@@ -131,7 +132,7 @@ def c_callback(name: str, function: Callable):
 
 
 def as_pointer_function(name: str) -> Callable[..., int]:
-    """Return one entry point compiled in this process, to be called with the addresses of its
+    """Return one entry point, compiled in this process, as a function of the addresses of its
     arrays.
     """
     import ctypes

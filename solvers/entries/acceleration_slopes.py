@@ -1,8 +1,8 @@
-"""Entry point for derivatives of accelerations and outputs about the state and accelerations in the
-workspace.
+"""Entry point for derivatives of accelerations and outputs with respect to state, forces and
+inputs, about the state and accelerations in the workspace.
 
-`wide` is a workspace of duals, aligned to 64 bytes. Trees take the slopes of their equations
-(`numbers/tree_derivatives.py`), loops are solved on duals.
+`wide` is a workspace of duals, aligned to 64 bytes. For trees the equations are differentiated
+(`numbers/tree_derivatives.py`), loops are solved with duals.
 """
 
 from kinetree.solvers.engine.dec import apply_loads, dec
@@ -23,9 +23,9 @@ from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
 @entry
 def slopes(ints, floats, work, wide, t, plan, registers, chosen, out):
     """Compute derivatives by q, u, forces, x and inputs (rows of `out`), WIDTH directions at a
-    time.
+    time; `plan` lists the directions.
 
-    Columns: u̇, and unless `chosen` is below zero, ẋ and the chosen registers.
+    Columns: u̇ and, unless `chosen` is negative, ẋ and the chosen registers.
     """
     model = model_view(ints, floats)
     ws = work_view(ints, work)
@@ -48,7 +48,9 @@ def slopes(ints, floats, work, wide, t, plan, registers, chosen, out):
 
 @kernel
 def solve_some(model, ws, duals, t, plan, at, rest):
-    """Compute accelerations with derivatives along the directions from place `at` of the plan."""
+    """Compute accelerations with derivatives along WIDTH directions, from index `at` of the plan
+    on.
+    """
     loops = model.l_kind.size > 0 or model.modal.size > 0  # solved as a whole on duals
     known = 1  # the first body whose row the directions before have left with slopes, or none
     if at > 0:
@@ -79,7 +81,9 @@ def solve_some(model, ws, duals, t, plan, at, rest):
 
 @kernel
 def first_of(plan, at, first):
-    """Return first body that moves along WIDTH directions of the plan."""
+    """Return the first body that moves along any of the WIDTH directions from index `at` of the
+    plan, or `first` if that is less.
+    """
     for n in range(at, at + WIDTH):
         first = min(first, plan[2 * n + 1])
     return first
@@ -87,8 +91,8 @@ def first_of(plan, at, first):
 
 @kernel
 def whole(model, ws):
-    """Return whether anything besides the rigid-body dynamics depends on the state (forces, states,
-    inputs).
+    """Return whether forces, first-order states, inputs or additional loads are present, so that
+    more than the rigid-body dynamics must be differentiated.
     """
     return (
         model.header.forces > 0 or ws.x.size > 0 or model.header.inputs > 0 or ws.head.extra != 0.0
@@ -97,7 +101,9 @@ def whole(model, ws):
 
 @kernel
 def solve_whole(model, ws, duals, t):
-    """Compute derivatives of u̇ including those of all registers and loads; return the status."""
+    """Compute derivatives of u̇ including those of all registers and loads, with duals; return the
+    status.
+    """
     status = set_registers(model, duals, t)
     move_from(model, ws, duals, 1)
     see(model, duals)
@@ -109,7 +115,9 @@ def solve_whole(model, ws, duals, t):
 
 @kernel
 def tell_some(model, ws, duals, plan, at, registers, chosen, out):
-    """Write the derivatives along these directions to their rows."""
+    """Write the derivatives along the directions from index `at` of the plan to their rows of
+    `out`.
+    """
     nu, nx = ws.u.size, ws.x.size
     width = nu if chosen < 0 else nu + nx + chosen
     left = directions_of(model, ws) - at

@@ -1,4 +1,6 @@
-"""Entry point for many runs of one tree, WIDTH at a time: the same structure with other numbers in its registers and other starts."""
+"""Entry point for many runs of one tree, WIDTH at a time: equal structure, different register
+values and start states.
+"""
 
 from kinetree.solvers.engine.evaluation import finished, tell
 from kinetree.solvers.engine.kinematics import velocities
@@ -29,10 +31,11 @@ def ensemble(
     table,
     codes,
 ):
-    """Compute runs over all times. Rows of `values` are varied numbers (registers, constants), of
-    `starts` q, u, x.
+    """Compute runs over all output times. Rows of `values` are the varied values (registers,
+    constants), rows of `starts` the start states q, u, x.
 
-    `table`: the chosen registers, run by run, time by time; `codes`: a status per WIDTH runs.
+    `table` receives the chosen registers, run by run, time by time; `codes` a status per WIDTH
+    runs.
     """
     model = model_view(ints, floats)
     ws = work_view(ints, work)
@@ -69,7 +72,7 @@ def ensemble(
 
 @kernel
 def put_varied(lanes, k, numbers):
-    """Write number k of the varied registers and constants to the lanes."""
+    """Write varied value k (register or constant) of WIDTH runs to the lanes."""
     if k < lanes.val.size:
         lanes.val[k] = numbers
     elif k < lanes.val.size + lanes.body.size:
@@ -97,7 +100,7 @@ def run_group(model, lanes, memory, plan, method, times, columns, table, first):
 
 @kernel
 def record(model, lanes, memory, plan, t, columns, table, row, first):
-    """Write the columns of the present state to the table."""
+    """Evaluate the current state of all lanes and write its columns to a row of the table."""
     n = lanes.q.size + lanes.u.size + lanes.x.size
     status = E.lane_rates(memory[n : 2 * n], model, lanes, t, memory[:n])
     if status == 0:

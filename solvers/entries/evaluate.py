@@ -13,13 +13,13 @@ from kinetree.solvers.views import model_view, work_view
 
 @entry
 def prepare(ints, floats, work, option, t):
-    """Derive all constants from the registers of parameters."""
+    """Derive all constants from the parameter registers; return the status."""
     return prepare_constants(model_view(ints, floats), work_view(ints, work))
 
 
 @entry
 def accelerations(ints, floats, work, option, t):
-    """u̇ and ẋ of the state in q, u, x; with option 1 only of a finite one."""
+    """Compute u̇ and ẋ of the state in q, u, x; with option 1 only if that state is finite."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     if option == 1 and not finite(ws):
@@ -35,7 +35,7 @@ def accelerations(ints, floats, work, option, t):
 
 @kernel
 def finite(ws):
-    """Return whether all coordinates and speeds are finite numbers."""
+    """Return whether all coordinates and speeds are finite."""
     total = 0.0
     for k in range(ws.q.size):
         total += 0.0 * ws.q[k]

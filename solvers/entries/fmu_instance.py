@@ -1,4 +1,6 @@
-"""Entry points of a unit: reset, start, advance, and what hosts need besides. Arguments are the unit's blocks."""
+"""Entry points of a simulation unit (an FMU instance): reset, start, advance, and further calls of
+hosts. Arguments are the unit's memory blocks.
+"""
 
 import math
 
@@ -45,8 +47,8 @@ CLOSE_LOOPS, LOCATE, NOTE, LOOK, GO_ON, LEAVE = -1, 2, 3, 4, 5, 6  # options of 
 
 @entry
 def unit_sizes(ints, floats, work, option, t):
-    """Compute the memory sizes of integrator `option` and of its events; `work` holds the numbers
-    of states and guards.
+    """Compute the memory sizes of integrator `option` and of its root finder; `work` holds the
+    numbers of states and guards.
     """
     sizes = floats_view(work)
     states, guards = int(sizes[0]), int(sizes[1])
@@ -75,7 +77,7 @@ def unit_reset(ints, floats, work, option, t):
 
 @kernel
 def close_all(model, ws, t):
-    """Close loops and resolve initial contacts before a run starts."""
+    """Close loops and find the closed contacts before a run starts; return the status."""
     status = assemble(model, ws, t) if model.l_kind.size > 0 else 0
     return initialise_contacts(model, ws, t) if status == 0 and model.c_law.size > 0 else status
 
@@ -149,14 +151,14 @@ def unit_prepare(ints, floats, work, option, t):
 
 @entry
 def unit_refresh(ints, floats, work, option, t):
-    """Return the columns of the present state, for instance after inputs changed."""
+    """Evaluate the current state and update the columns, for instance after inputs changed."""
     return refresh(unit_ints(ints), floats_view(floats), unit_work(work), t)
 
 
 @entry
 def unit_advance(ints, floats, work, option, t):
-    """Integrate to t. Option bit 0: stop at the first event; bit 1: stop before and after every
-    event; bit 2: while the log has room.
+    """Integrate to time t. Option bit 0: stop at the first event; bit 1: stop before and after
+    every event; bit 2: run only while the event log has room.
     """
     return advance(unit_ints(ints), floats_view(floats), unit_work(work), t, option)
 
@@ -178,19 +180,20 @@ def unit_derivatives(ints, floats, work, option, t):
 
 @entry
 def unit_corner(ints, floats, work, option, t):
-    """Return model exchange: carry out the corner of the laws of time announced in `next` if t has
-    reached it, and announce the next one.
+    """Model exchange: if t has reached the breakpoint of the time functions announced in `next`,
+    apply it and announce the next one.
     """
     return pass_host_breakpoint(unit_ints(ints), floats_view(floats), unit_work(work), t)
 
 
 @entry
 def unit_event(ints, floats, work, option, t):
-    """Return model exchange: execute events at t; option 0: all with positive indicators, 1: those
-    that were armed.
+    """Model exchange: execute events at t. Option 0: all with positive indicators, 1: those that
+    were armed.
 
-    Before: 2: mark what the host has found, -1: close the loops. 4: the guards alone, with loops closed. Of the steps of the host: 3: note the one
-    that it has completed, 5: it moves on or back to t, 6: event mode ends.
+    Calls before that: 2: mark the events that the host has located, -1: close the loops, 4:
+    evaluate the guards alone, with loops closed. Calls about the host's steps: 3: note a completed
+    step, 5: the host continues from, or returns to, t, 6: event mode ends.
     """
     if option == LOOK:
         return evaluate_closed_guards(unit_ints(ints), floats_view(floats), unit_work(work), t)

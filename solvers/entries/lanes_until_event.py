@@ -29,11 +29,12 @@ def stretch(
     table,
     flags,
 ):
-    """Advance lanes from their rows of `states` (q, u, x) to the row reached; `table` is filled
-    lane by lane.
+    """Advance lanes from their rows of `states` (q, u, x) until the last row or an event; `table`
+    is filled lane by lane.
 
-    Where the plan says so the numbers of the lanes are first those of `work`, but for the `varied` ones, whose rows are `values`. `flags`: -1 for
-    lanes without a run; 1 afterwards where something happens in the last interval.
+    If the plan says so, register values are first copied from `work`, except the `varied` ones,
+    which come from rows of `values`. `flags`: -1 for lanes without a run; set to 1 for lanes with
+    an event in the last interval.
     """
     model = model_view(ints, floats)
     ws = work_view(ints, work)

@@ -1,8 +1,9 @@
 """Entry points of the literal forms.
 
-Lagrangian: `literal_state`, then the entry of a form (u̇ in udot), then `literal_reactions` when wanted.
-Hamiltonian: `literal_places`, then the entry of a momentum form (u, v, p* from p), then `literal_rates` (ṗ in pdot).
-Entries of forms solve `option` times, once for 0: what benchmarks time.
+Lagrangian: `literal_state`, then the entry of a form (u̇ in udot), then `literal_reactions` if
+wanted. Hamiltonian: `literal_places`, then the entry of a momentum form (u, v, p* from p), then
+`literal_rates` (ṗ in pdot). The entry of a form solves `option` times (0: once), which benchmarks
+use for timing.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ from kinetree.solvers.views import model_view, work_view
 
 @entry
 def literal_state(ints, floats, work, option, t):
-    """Compute literal kinematics and forces of the state in q, u, x."""
+    """Compute kinematics and forces in the literal formulation for the state q, u, x."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = load(model, ws, t)
@@ -37,7 +38,7 @@ def literal_state(ints, floats, work, option, t):
 
 @entry
 def literal_places(ints, floats, work, option, t):
-    """Return the literal kinematics of the position q."""
+    """Compute kinematics in the literal formulation for the position q."""
     return literal_place(model_view(ints, floats), work_view(ints, work), t)
 
 
@@ -50,8 +51,8 @@ FINDERS = tuple(
 
 
 def one_finder(paths: Sequence[str]) -> Callable:
-    """Return a kernel (model, ws, form) -> status that computes joint reactions by the form of that
-    code.
+    """Return a kernel (model, ws, form) -> status that computes joint reactions by the form with
+    that code.
     """
     first, *others = paths
     this, codes = kernel_of(first), tuple(form.code for form in LITERAL if form.reactions == first)
@@ -94,7 +95,7 @@ def literal_reactions(ints, floats, work, option, t):
 
 @entry
 def literal_rates(ints, floats, work, option, t):
-    """Compute ṗ after a momentum form, with the loads at the speeds that it has computed."""
+    """Compute ṗ after a momentum form, with the loads evaluated at the speeds from that form."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = load(model, ws, t)
@@ -107,13 +108,13 @@ def literal_rates(ints, floats, work, option, t):
 
 @entry
 def momenta(ints, floats, work, option, t):
-    """p = BᵀMv of the state in q, u."""
+    """Compute the momenta p = BᵀMv of the state q, u."""
     return form_momenta(model_view(ints, floats), work_view(ints, work), t)
 
 
 @entry
 def mass_matrix(ints, floats, work, option, t):
-    """Compute the full mass matrix at q in Mq."""
+    """Compute the full mass matrix at position q in Mq."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = literal_place(model, ws, t)
@@ -138,7 +139,7 @@ def inverse_dynamics(ints, floats, work, option, t):
 
 
 def repeated(form: Form) -> Callable:
-    """Return the entry of a form on evaluated literal kinematics."""
+    """Return the entry point of a form; it needs literal kinematics and solves `option` times."""
     solve = kernel_of(form.kernel)
 
     def solved(ints, floats, work, option, t):

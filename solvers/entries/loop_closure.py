@@ -10,13 +10,15 @@ from kinetree.solvers.views import model_view, work_view
 
 @entry
 def assemble(ints, floats, work, option, t):
-    """Close the loops from the guesses in q and u; INCONSISTENT leaves the worst row in head.item."""
+    """Assemble the closed loops from the guesses in q and u; return INCONSISTENT, with the worst
+    row in head.item, if they cannot be closed.
+    """
     return assemble_loops(model_view(ints, floats), work_view(ints, work), t)
 
 
 @entry
 def project(ints, floats, work, option, t):
-    """Project q and u onto the constraints by the least change."""
+    """Project q and u onto the constraints by a minimum-norm correction."""
     return project_loops(model_view(ints, floats), work_view(ints, work), t)
 
 

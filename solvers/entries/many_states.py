@@ -1,7 +1,9 @@
-"""Entry point for many states at once. Besides the blocks of the mechanism it takes dense arrays.
+"""Entry point for the evaluation of many states. Besides the blocks of the mechanism it takes dense
+arrays.
 
-`wide` is a workspace of wide numbers, aligned to 64 bytes. Rows of states: q and u; `rest` (null: as in the workspace) has t, x, inputs, forces along
-the speeds and wrenches on the bodies, row by row.
+`wide` is a workspace of SIMD lanes, aligned to 64 bytes. Rows of states: q and u; each row of
+`rest` (null: as in the workspace) has t, x, inputs, forces along the speeds and wrenches on the
+bodies.
 """
 
 from kinetree.solvers.engine.dec import dec
@@ -50,7 +52,9 @@ def many(ints, floats, work, wide, count, q, u, rest, udot, registers, chosen, v
 
 @kernel
 def take_rest(model, lanes, rest, first, left):
-    """Read states, inputs, time and loads of the next rows into the lanes; return the time."""
+    """Read first-order states, inputs, time and loads of the next rows into the lanes; return the
+    time.
+    """
     nx, ni, nu = lanes.x.size, model.header.inputs, lanes.u.size
     loads = lanes.extra.size - 6
     width = 1 + nx + ni + nu + loads

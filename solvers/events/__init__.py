@@ -1,1 +1,1 @@
-"""Events: location by root finding, guard states, cascades, changes of stage, model exchange."""
+"""Events: location by root finding, guard states, cascades, stage changes, model exchange."""

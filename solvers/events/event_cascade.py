@@ -1,10 +1,12 @@
-"""Execution of simultaneous events: cascades of events, then the end of the stage, with log and
-balances.
+"""Execution of simultaneous events: cascades of events, then the end of the stage, with event log
+and balances.
 
-1. All events whose conditions came true there: first-order states and parameters one event after the other in the order of the description, each from
-   what those before it left; coordinates and speeds of all of them together, from the values before the instant (`apply_actions`).
-2. Events whose conditions came true by that, in a next pass, until there are none; too many passes are chatter.
-3. The end of the stage, if its condition came true in any pass: what it sets, then the next structure (`stage_change`).
+1. All events whose conditions became true at the instant. First-order states and parameters are set
+event by event in the order of the description, each from the values that earlier events left.
+Coordinates and speeds of all events are set together, from the values before the instant
+(`apply_actions`). 2. Events whose conditions became true by these actions, in a further pass, until
+there are none; too many passes are reported as chatter. 3. The end of the stage, if its condition
+became true in any pass: its actions, then the next structure (`stage_change`).
 """
 
 import math
@@ -55,7 +57,9 @@ MAX_PASSES = 100  # of a chain of events at one instant; more are chatter
 
 @boundary("unit")
 def run_cascade(I, F, W, t):
-    """Execute all marked events at the present time, with their cascade."""
+    """Execute all marked events at the current time, with the cascade that follows from them;
+    return the status.
+    """
     model, ws = structure(I, F, W)
     residual = W.energy_residual
     ending = find_stage_end(I, W, model)
@@ -102,7 +106,9 @@ def has_pending_event(I, W, model):
 
 @kernel
 def report_chatter(I, W, model):
-    """Return CHATTERING, with the last marked guard as item, for a cascade that does not end."""
+    """Return CHATTERING, with the last marked guard in head.item, for a cascade that does not
+    terminate.
+    """
     states = guard_states(I, W)
     for k in range(model.header.guards):
         if is_marked(guard_state_at(states, k)):
@@ -112,7 +118,9 @@ def report_chatter(I, W, model):
 
 @kernel
 def run_pass(I, F, W, model, ws):
-    """Execute the marked events of one pass together, with balances before and after."""
+    """Execute the marked events of one pass together, with balances before and after; return the
+    status.
+    """
     t, states = W.time, guard_states(I, W)
     first, count = -1, 0
     for k in range(model.header.guards):
@@ -138,7 +146,7 @@ def run_pass(I, F, W, model, ws):
 
 @kernel
 def sets_anything(I, W, model):
-    """Return whether one of the marked events sets something."""
+    """Return whether any marked event has an action that sets a value."""
     states, some = guard_states(I, W), False
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
@@ -149,8 +157,8 @@ def sets_anything(I, W, model):
 
 @kernel
 def mark_located_contacts(I, W, model, ws):
-    """Mark, before contacts are solved, which of them were located to open or slide and which are
-    closed.
+    """Before contacts are solved, mark those that were located to open or slide, and record which
+    are closed.
     """
     states = guard_states(I, W)
     for k in range(model.header.guards):
@@ -164,8 +172,8 @@ def mark_located_contacts(I, W, model, ws):
 
 @kernel
 def force_located_contacts(I, W, model, ws):
-    """Force contacts that were located to open or slide even if round-off left their margin
-    negative; return whether any was.
+    """Open contacts, or let them slide, as located, even if round-off left their margin negative;
+    return whether any mode changed.
     """
     states, some = guard_states(I, W), False
     for k in range(model.header.guards):
@@ -179,7 +187,7 @@ def force_located_contacts(I, W, model, ws):
 @kernel
 def record_contact_verdicts(I, W, model, ws):
     """Set verdict, condition and noise of the contact guards after all contacts were solved
-    together: what has happened lies on its bound.
+    together; guards that fired lie on their bound.
     """
     value, states = indicators(I, W, model), guard_states(I, W)
     for k in range(model.header.guards):
@@ -200,8 +208,8 @@ def record_contact_verdicts(I, W, model, ws):
 
 @kernel
 def mark_newly_true(I, W, model):
-    """Mark the events whose conditions the last pass made true; one that has just fired lies on
-    its bound.
+    """Mark the events whose conditions became true in the last pass; those that fired in it lie on
+    their bound.
     """
     value, states = indicators(I, W, model), guard_states(I, W)
     for k in range(value.size):
@@ -218,7 +226,9 @@ def mark_newly_true(I, W, model):
 
 @kernel
 def end_stage(I, F, W, model, ws, ending):
-    """Execute the end of the stage and change to the next structure."""
+    """Execute the actions at the end of the stage and change to the next structure; return the
+    status.
+    """
     t, states = W.time, guard_states(I, W)
     event = log_event(I, W, U.E_STAGE, ending, 1)
     write_balances(event.before, model, ws)
@@ -242,8 +252,8 @@ def end_stage(I, F, W, model, ws, ending):
 
 @kernel
 def log_event(I, W, kind, guard, count):
-    """Return the next place of the event log: time, kind, stage after, guard in the stage before,
-    number of events that happened together.
+    """Append an entry to the event log and return its position: time, kind, stage afterwards, guard
+    in the stage before, number of simultaneous events.
     """
     event = event_at(W[I.at_events :], int(W.events) % I.logged)
     event.time = W.time
@@ -258,14 +268,14 @@ def log_event(I, W, kind, guard, count):
 
 @kernel
 def acts_now(I, W, model, k, kind):
-    """Return whether guard k is marked and of a kind."""
+    """Return whether guard k is marked and of the given kind."""
     marked = is_marked(guard_state_at(guard_states(I, W), k))
     return marked and guard_at(model.guards, k).kind == kind
 
 
 @kernel
 def apply_actions(I, F, W, kind):
-    """Execute the marked guards of one kind; registers hold the state before."""
+    """Execute the actions of all marked guards of one kind; registers hold the state before them."""
     model, ws = structure(I, F, W)
     status, fresh, parameters = 0, True, False
     for k in range(model.header.guards):
@@ -292,8 +302,8 @@ def apply_actions(I, F, W, kind):
 
 @kernel
 def run_sampled_block(I, F, W, event):
-    """Execute the sampled block of an event, if it has one, and evaluate its results; return the
-    status.
+    """Run the sampled block of an event (controller or observer), if it has one, and evaluate its
+    results; return the status.
     """
     block = block_of(I, event, int(W.stage))
     if block < 0:
@@ -305,8 +315,8 @@ def run_sampled_block(I, F, W, event):
 
 @kernel
 def assign_values(model, ws, k):
-    """Read all values of guard k, then write its states (1) and parameters (2); return what was
-    written.
+    """Evaluate all values that guard k sets, then write its states (1) and parameters (2); return
+    which of them were written.
     """
     first, count = guard_at(model.guards, k).action, guard_at(model.guards, k).actions
     for a in range(first, first + count):
@@ -326,7 +336,7 @@ def assign_values(model, ws, k):
 
 @kernel
 def set_coordinates_and_speeds(I, W, model, ws, kind, parameters):
-    """Change coordinates and speeds as the marked guards of one kind request."""
+    """Set coordinates and speeds as the marked guards of one kind request; return the status."""
     for k in range(ws.set_mark.size):
         ws.set_mark[k] = 0.0
         ws.set_hold[k] = 0.0
@@ -354,7 +364,7 @@ def set_coordinates_and_speeds(I, W, model, ws, kind, parameters):
 
 @kernel
 def write_set_coordinates(model, ws):
-    """Write the set coordinates; return whether there are any."""
+    """Write the requested coordinates to the state; return whether there are any."""
     some = False
     for k in range(ws.set_q.size):
         if not math.isnan(ws.set_q[k]):
@@ -365,7 +375,9 @@ def write_set_coordinates(model, ws):
 
 @kernel
 def note_requested_value(model, ws, entry, value):
-    """Note the value that an action gives a coordinate or a speed; False where it gives something else."""
+    """Store the value that an action requests for a coordinate or a speed; return False if it sets
+    something else.
+    """
     if entry < 0 or entry >= ws.q.size + ws.u.size:
         return False
     if entry >= ws.q.size:

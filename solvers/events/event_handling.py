@@ -1,4 +1,4 @@
-"""Handling of located events: the state at the instant, actions, continuation."""
+"""Handling of located events: the state at the instant, actions, continuation of the run."""
 
 import math
 
@@ -52,8 +52,8 @@ SAME_INSTANT, SAME_TIME = (
 
 @kernel
 def close_at_event(I, F, W):
-    """Return the state at a located instant on the loop constraints, which the dense output misses
-    by its error, and everything evaluated.
+    """Interpolate the state at a located instant, project it onto the loop constraints (dense
+    output violates them by its error) and evaluate it; return the status.
     """
     model, ws = structure(I, F, W)
     t = W.time
@@ -63,7 +63,9 @@ def close_at_event(I, F, W):
 
 @boundary("unit")
 def handle_located_events(I, F, W, t):
-    """Carry out all events that were located at the present time; the integrator is restarted or, in a new structure, started anew later."""
+    """Execute all events located at the current time. The integrator is restarted, or started later
+    if the structure changed.
+    """
     status = close_at_event(I, F, W)
     if status != 0:
         return status
@@ -81,8 +83,8 @@ def handle_located_events(I, F, W, t):
 
 @kernel
 def apply_located_contacts(model, ws, ev):
-    """Apply located touch and slip-reversal events even if loop closure moved the state slightly
-    past them.
+    """Execute located touch and slip-reversal events even if closing the loops moved the state
+    slightly past them.
     """
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
@@ -117,7 +119,7 @@ def resume_integration(I, F, W):
 
 @kernel
 def start_event_location(I, W, model, ws, mem):
-    """Start the root finder; EVENT if a stage end or event is true already."""
+    """Start the root finder; return EVENT if the condition of a stage end or event is true already."""
     count = model.header.guards
     ev = locator_memory(I, W)
     start_locator(ev, count, int(mem[C.N]))
@@ -147,8 +149,8 @@ def start_event_location(I, W, model, ws, mem):
 
 @kernel
 def sample_resting_contacts(model, ws, ev):
-    """Sample guards of resting or grazing contacts inside steps, since step-size control does not
-    see them.
+    """Let guards of resting or grazing contacts be sampled inside steps, since step-size control
+    does not see their changes.
     """
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
@@ -161,7 +163,9 @@ def sample_resting_contacts(model, ws, ev):
 
 @kernel
 def release_contacts_after_breakpoint(model, ws, mem, ev):
-    """After a breakpoint, treat open contacts at zero gap as leaving, not as fired."""
+    """After a breakpoint, treat open contacts at zero gap as leaving their bound, not as having
+    fired.
+    """
     value, now = guard_values(ev, VALUE), guard_values(ev, AT_TRY)
     status = event_indicators(now, (model, ws), C.time_of(mem), C.state_of(mem))
     for k in range(model.header.guards):
@@ -179,19 +183,21 @@ def release_contacts_after_breakpoint(model, ws, mem, ev):
 
 @kernel
 def start_leaving(guard, sign, band):
-    """Let a guard leave its bound towards a sign; values up to `band` are on the bound."""
+    """Let a guard leave its bound towards a sign; values up to `band` still count as on the bound."""
     guard.sign, guard.phase, guard.band = sign, LEAVING, band
 
 
 @kernel
 def set_known_sign(guard, sign):
-    """Set the sign of a guard that is clear of its bound."""
+    """Set the known sign of a guard whose value is clear of its bound."""
     guard.sign, guard.phase, guard.band = sign, KNOWN, 0.0
 
 
 @kernel
 def instant_width(t, step):
-    """Return the time [s] up to which a guard is on its bound: that of the dense output's error, and of roundings of late times."""
+    """Return the time [s] within which a guard still counts as on its bound: that of the dense
+    output's error, and of rounding at late times.
+    """
     return max(
         SAME_INSTANT * step, min(SAME_INSTANT * abs(t), LONGEST_INSTANT + SAME_TIME * abs(t))
     )
@@ -199,12 +205,12 @@ def instant_width(t, step):
 
 @kernel
 def resume_signs(ev, guards, context, mem):
-    """Set the guard signs after event actions; unaffected guards keep theirs.
+    """Set the guard signs after event actions; guards that no action affected keep theirs.
 
-    A guard that has fired and lies on its bound within its noise, or within the resolution of time,
-    gets the sign to which its rate takes it: one whose condition goes on to hold does not fire
-    again, one that the actions turned back does when it returns. A contact guard that was evaluated
-    and is false is below its bound; so is that of a contact that has opened without speed.
+    A guard that has fired and lies on its bound, within its noise or the time resolution, gets the
+    sign towards which its rate takes it. A condition that stays true does not fire again; one that
+    the actions reversed fires when it returns. A contact guard that was evaluated and is false
+    counts as below its bound, and so does that of a contact that opened without speed.
     """
     t, y = mem[T_NEW], block(mem, Y_NEW)
     value, rate = guard_values(ev, VALUE), guard_values(ev, SLOPE_A)
@@ -243,10 +249,11 @@ def resume_signs(ev, guards, context, mem):
 
 @kernel
 def estimate_guard_rates(ev, guards, context, mem):
-    """Compute one-sided derivatives of fired guards by differences at two distances.
+    """Compute one-sided time derivatives of the guards that fired, by differences at two distances.
 
-    Along the rates of the state nothing but the guard itself is curved, so that long distances are as good where rounding hides short ones. Where
-    the mechanism cannot be evaluated, as it may not far away, there is nothing more to learn.
+    The state is moved linearly along its rates, so that only the guard itself is curved; longer
+    distances are tried if rounding hides shorter ones. The search ends where the mechanism cannot
+    be evaluated.
     """
     far, near, rate = guard_values(ev, AT_B), guard_values(ev, AT_TRY), guard_values(ev, SLOPE_A)
     for i in range(len(rate)):
@@ -272,8 +279,8 @@ def estimate_guard_rates(ev, guards, context, mem):
 
 @kernel
 def guard_differences(ev, out, guards, context, mem, d):
-    """Compute in `out` the difference quotients of the guards over the time d [s] along the rates of
-    the state; return the status.
+    """Compute in `out` the difference quotients of the guards over the time d [s], with the state
+    moved along its rates; return the status.
     """
     y, f, moved = block(mem, Y_NEW), block(mem, F_NEW), trial_state(ev)
     for k in range(len(y)):

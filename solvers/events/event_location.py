@@ -1,10 +1,13 @@
-"""Events: the instants at which guards change sign, found in order on the dense output of an accepted step.
+"""Event location: the instants at which guards change sign, in order, by root finding on the dense
+output of an accepted step.
 
-Order of work of a driver: `start_locator` once, `reset_signs` after every start or restart, `locate_event` after every step until it returns OK. An
-event is reported at the end of its bracket, where the guard already has its new sign; all guards that cross by then, or within the resolution of
-time after it, are reported together. A guard that is exactly zero has not crossed. Two crossings inside one step are found for guards with WATCH > 0:
-the step is looked at in parts that resolve the guards (`guard_resolution`), and where a guard heads for zero at both ends of a part, its extremum is
-searched. After actions `event_handling.resume_signs` reads the signs.
+Calling order: `start_locator` once, `reset_signs` after every start or restart, `locate_event`
+after every step until it returns OK. An event is reported at the end of its bracket, where the
+guard already has its new sign. All guards that cross before that, or within the time resolution
+after it, are reported together. A guard that is exactly zero has not crossed. Double crossings
+inside one step are found for guards with WATCH > 0: the step is divided into parts that resolve the
+guards (`guard_resolution`), and the extremum of a guard that heads for zero at both ends of a part
+is searched. After actions `event_handling.resume_signs` reads the signs.
 """
 
 import math
@@ -62,7 +65,8 @@ CHATTER_RESOLUTION = 2.2e-13  # relative to |t|: a thousand roundings; events of
 
 @kernel
 def start_locator(ev, guards, states):
-    """Clear `ev` and set its options: both directions, slopes watched.
+    """Clear the root finder `ev` and set its default options: crossings in both directions,
+    derivatives of guards watched.
 
     The caller may then change `direction`, `watch`, `course` and the limits of chatter.
     """
@@ -77,10 +81,10 @@ def start_locator(ev, guards, states):
 
 @kernel
 def reset_signs(ev, guards, context, t, y):
-    """Read the signs at t; return the status.
+    """Read the signs of the guards at t; return the status.
 
-    A guard that fired at t and still is at zero gets its sign silently, any other zero lies before
-    its crossing.
+    A guard that fired at t and is still zero gets its new sign without an event; any other zero
+    counts as before its crossing.
     """
     value = guard_values(ev, VALUE)
     ev.checked = t
@@ -109,7 +113,9 @@ def reset_signs(ev, guards, context, t, y):
 
 @kernel
 def locate_event(ev, guards, context, interpolate, mem, t_to):
-    """Look for the first event after CHECKED and up to min(t_to, end of the step): EVENT, OK (none), CHATTERING or the status of a failed guard."""
+    """Search the first event after CHECKED, up to min(t_to, end of the step). Return EVENT, OK
+    (none), CHATTERING or the status of a failed guard.
+    """
     t_end = min(t_to, mem[T_NEW])
     points, wanted = 0, 0
     for i in range(int(ev.guards)):
@@ -132,7 +138,9 @@ def locate_event(ev, guards, context, interpolate, mem, t_to):
 
 @kernel
 def search_interval(ev, guards, context, interpolate, mem, a, b):
-    """Find the first event in (a, b]; return status and time, with the guard values there."""
+    """Search the first event in (a, b]; return status and time. Guard values at that time stay in
+    memory.
+    """
     b = find_unknown_signs(ev, guards, context, interpolate, mem, a, b)
     at_b = guard_values(ev, AT_B)
     evaluate_guards_at(at_b, ev, guards, context, interpolate, mem, b)
@@ -154,7 +162,7 @@ def search_interval(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def mark_simultaneous(ev, guards, context, interpolate, mem, t):
-    """Mark the guards that cross zero within the resolution of time after t."""
+    """Mark the guards that cross zero within the time resolution after t."""
     trial = guard_values(ev, AT_TRY)
     evaluate_guards_at(
         trial, ev, guards, context, interpolate, mem, t + 2.0 * time_resolution(mem, t)
@@ -171,8 +179,8 @@ def mark_simultaneous(ev, guards, context, interpolate, mem, t):
 
 @kernel
 def find_unknown_signs(ev, guards, context, interpolate, mem, a, b):
-    """Find signs that are unknown at a from the first point after it where they show; return that
-    point, or b.
+    """Determine signs that are unknown at a, from the first point after it where they are clear;
+    return that point, or b.
     """
     trial, unknown = guard_values(ev, AT_TRY), 0
     for i in range(len(trial)):
@@ -200,10 +208,11 @@ def find_unknown_signs(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
-    """Return the smaller of `earliest` and the first crossing of guard i in (a, b] in its
+    """Return the earlier of `earliest` and the first crossing of guard i in (a, b] in its
     direction.
 
-    One that lay on its bound, has left it and is on its way back within its noise has left it for good: from there on zero is zero.
+    A guard that was on its bound, has left it and returns to within its noise counts as having
+    left: from then on zero is its bound.
     """
     guard = guard_state(ev, i)
     sign, direction = guard.sign, guard.direction
@@ -261,7 +270,9 @@ def find_return(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
 
 @kernel
 def bracket_dip(g_a, slope_a, g_b, slope_b, a, b):
-    """Return the part of (a, b] in which a guard that is positive at both ends may be negative; an empty one where it is not."""
+    """Return the part of (a, b] in which a guard that is positive at both ends may be negative; an
+    empty interval if there is none.
+    """
     h = b - a
     s = cubic_minimum_place(g_a, h * slope_a, g_b, h * slope_b)
     if s < 0.0 or cubic_value(g_a, h * slope_a, g_b, h * slope_b, s) >= DIP_TOLERANCE * max(
@@ -273,8 +284,8 @@ def bracket_dip(g_a, slope_a, g_b, slope_b, a, b):
 
 @kernel
 def update_signs(ev, t):
-    """Bring the signs to t from the guards in AT_B; return EVENT if a guard crossed in its
-    direction, CHATTERING if it did too often.
+    """Update the signs at t from the guard values in AT_B; return EVENT if a guard crossed in its
+    direction, CHATTERING if one did too often.
     """
     value, at_b, status = guard_values(ev, VALUE), guard_values(ev, AT_B), OK
     for i in range(len(value)):

@@ -1,8 +1,10 @@
-"""Parts of a step in which every guard is nearly a cubic polynomial of time, so that values and slopes at the ends tell how often it crosses zero.
+"""Division of a step into parts in which every guard is nearly a cubic polynomial of time, so that
+values and derivatives at the ends tell its crossings.
 
-The step of an integrator may be many turns of a rotation long, and given motions may swing while the state stands still: a guard of such a step
-can cross zero twice between its ends, or many times. A part is accepted when the cubic polynomial of its ends meets each guard inside of the part as
-well. The place inside is an irrational share of the part, so that no period of a guard repeats there what the ends show.
+A step may span many rotations, and prescribed motions may oscillate while the state is at rest: a
+guard can then cross zero twice or more often within the step. A part is accepted if the cubic
+polynomial of its ends also agrees with each guard inside the part. The point inside is at an
+irrational fraction of the part, so that a periodic guard cannot repeat its end values there.
 """
 
 import math
@@ -45,14 +47,18 @@ SAME_LENGTH = 1.0 + 1e-9  # lengths of parts that differ by rounding are the sam
 
 @kernel
 def next_part_end(ev, a, b):
-    """Return the end of the part of (a, b] that is tried next: not much longer than the last one that was resolved."""
+    """Return the end of the part of (a, b] to try next: not much longer than the last part that was
+    resolved.
+    """
     span = max(ev.span_tried, 10.0 * SLOPE_TIME * abs(b))
     return b if ev.span_tried == 0.0 else min(b, a + span)
 
 
 @kernel
 def shrink_to_resolved(ev, guards, context, interpolate, mem, a, b):
-    """Shorten (a, b] until every guard with a sign is resolved; AT_B, SLOPE_A and SLOPE_B are those of its ends. Returns the new end."""
+    """Shorten (a, b] until every guard with a known sign is resolved; AT_B, SLOPE_A and SLOPE_B
+    then belong to its ends. Return status and new end.
+    """
     watched, trial = False, guard_values(ev, AT_TRY)
     for i in range(len(trial)):
         watched = watched or guard_state(ev, i).watch != 0.0
@@ -105,7 +111,7 @@ def shrink_to_resolved(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def any_suspicious(ev, h):
-    """Return whether some guard has to be looked at inside of a part of length h."""
+    """Return whether any guard must be sampled inside a part of length h."""
     found = False
     for i in range(int(ev.guards)):
         found = found or is_suspicious(ev, i, h)
@@ -114,7 +120,9 @@ def any_suspicious(ev, h):
 
 @kernel
 def is_suspicious(ev, i, h):
-    """Return whether guard i has an extremum near zero, or its change is not h times its mean slope."""
+    """Return whether guard i has an extremum near zero, or its change over h differs from h times
+    its mean derivative.
+    """
     g_a, g_b, sign = (
         guard_values(ev, VALUE)[i],
         guard_values(ev, AT_B)[i],
@@ -133,13 +141,15 @@ def is_suspicious(ev, i, h):
 
 @kernel
 def is_watched(ev, i):
-    """Return whether double crossings of guard i are looked for."""
+    """Return whether double crossings of guard i are searched."""
     return guard_state(ev, i).watch != 0.0 and guard_state(ev, i).sign != 0.0
 
 
 @kernel
 def largest_error(ev, h, share):
-    """Return the largest distance of a guard from its cubic polynomial inside a part of length h, relative to the allowed one."""
+    """Return the largest deviation of a guard from its cubic polynomial inside a part of length h,
+    relative to the tolerance; `share` is the fraction of the part.
+    """
     worst = 0.0
     for i in range(int(ev.guards)):
         if is_watched(ev, i):
@@ -152,7 +162,9 @@ def largest_error(ev, h, share):
 
 @kernel
 def polynomial_error(ev, i, h, share):
-    """Return the distance of guard i from its polynomial, its value inside the part being in AT_TRY, relative to the allowed one."""
+    """Return the deviation of guard i from its cubic polynomial inside the part, relative to the
+    tolerance; AT_TRY holds the value there.
+    """
     sign, noise = guard_state(ev, i).sign, guard_state(ev, i).unresolved_size
     g = guard_values(ev, AT_TRY)[i]
     g_a, g_b = guard_values(ev, VALUE)[i], guard_values(ev, AT_B)[i]
@@ -174,7 +186,9 @@ def cubic_value(g_a, s_a, g_b, s_b, s):
 
 @kernel
 def cubic_minimum_place(g_a, s_a, g_b, s_b):
-    """Return the place between 0 and 1 at which that polynomial has a local minimum, or -1."""
+    """Return the position between 0 and 1 of a local minimum of the cubic polynomial with these end
+    values and derivatives, or -1.
+    """
     rise = g_b - g_a
     bend, twist = 3.0 * rise - 2.0 * s_a - s_b, 3.0 * (s_a + s_b - 2.0 * rise)
     square = bend * bend - twist * s_a
@@ -190,7 +204,9 @@ def cubic_minimum_place(g_a, s_a, g_b, s_b):
 
 @kernel
 def cubic_minimum(g_a, s_a, g_b, s_b):
-    """Return the smallest value of that polynomial between 0 and 1."""
+    """Return the smallest value between 0 and 1 of the cubic polynomial with these end values and
+    derivatives.
+    """
     s = cubic_minimum_place(g_a, s_a, g_b, s_b)
     inside = cubic_value(g_a, s_a, g_b, s_b, s) if s > 0.0 else g_a
     return min(min(g_a, g_b), inside)
@@ -198,7 +214,9 @@ def cubic_minimum(g_a, s_a, g_b, s_b):
 
 @kernel
 def mark_unresolved(ev, h):
-    """Treat values of this size as noise until the next event, for guards that the shortest part has not resolved twice in a row."""
+    """Treat the guard values reached here as noise until the next event, for guards that the
+    shortest part left unresolved twice in a row.
+    """
     for i in range(int(ev.guards)):
         if is_watched(ev, i) and polynomial_error(ev, i, h, TRIAL_SHARE) > 1.0:
             size = max(

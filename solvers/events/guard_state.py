@@ -1,7 +1,7 @@
 """State of the event guards: one record GUARD_STATE per guard, in the memory of the root finder.
 
 This module owns the record: its constants and predicates, and what is known of conditions across a
-new start (CONDITION per event of the description). The values of the guards stand in vectors.
+restart (CONDITION per event of the description). The values of the guards are stored in vectors.
 """
 
 import math
@@ -51,13 +51,13 @@ def guard_state(ev, k):
 
 @kernel
 def guard_states(I, W):
-    """Return the table of the records of all guards of a unit."""
+    """Return the table of GUARD_STATE records of all guards of a unit."""
     return W[I.at_locator + LOCATOR_HEAD :]
 
 
 @kernel
 def guard_values(ev, j):
-    """Return the view of block j: one number per guard."""
+    """Return the view of block j of the root finder's memory: one value per guard."""
     ng = int(ev.guards)
     first = LOCATOR_HEAD + GUARD_STATE * ng
     return ev[first + j * ng : first + (j + 1) * ng]
@@ -65,26 +65,26 @@ def guard_values(ev, j):
 
 @kernel
 def trial_state(ev):
-    """Return room for one state in the memory of the root finder."""
+    """Return scratch memory for one state in the memory of the root finder."""
     first = LOCATOR_HEAD + (GUARD_STATE + BLOCKS) * int(ev.guards)
     return ev[first : first + int(ev.states)]
 
 
 @kernel
 def indicators(I, W, model):
-    """Return the view of the guard values of the present structure, evaluated by `refresh`."""
+    """Return the view of the guard values of the current structure, which `refresh` evaluates."""
     return W[I.at_guards : I.at_guards + model.header.guards]
 
 
 @kernel
 def has_fired(guard):
-    """Return whether a guard became true, or its contact opened or was closed, at this instant."""
+    """Return whether a guard became true, or its contact opened or closed, at this instant."""
     return guard.verdict == FIRED or guard.verdict == FORCED_OPEN or guard.verdict == WAS_CLOSED
 
 
 @kernel
 def is_marked(guard):
-    """Return whether something is to be done about a guard."""
+    """Return whether a guard is marked for execution."""
     return guard.mark != NOT_MARKED
 
 
@@ -93,8 +93,8 @@ def begin_located_instant(I, W, model, ev):
     """Start the cascade at an instant that the root finder has located.
 
     Fired guards get their verdict, all guards the condition before the instant and their noise.
-    Values at the instant, evaluated after the loops were closed, are in the part `guards`: what
-    lies within their distance from those that the dense output had is noise.
+    `indicators` holds the values evaluated after the loops were closed; their difference from the
+    values on the dense output counts as noise.
     """
     located, value = guard_values(ev, VALUE), indicators(I, W, model)
     for k in range(value.size):
@@ -131,7 +131,7 @@ def save_signs(I, W, model):
 
 @kernel
 def forget_conditions(I, W):
-    """Clear what is known of the conditions across a new start."""
+    """Clear the stored conditions and occurrences of all events."""
     for event in range(I.event_names):
         saved = condition_at(W[I.at_conditions :], event)
         saved.condition, saved.noise = NOT_KNOWN, 0.0
@@ -139,7 +139,7 @@ def forget_conditions(I, W):
 
 @kernel
 def mark_contacts_evaluated(I, W, model):
-    """Mark contacts as evaluated at the start of a motion or structure."""
+    """Mark contacts as evaluated at the start of a run or structure."""
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
         if guard.kind == L.Guard.CONTACT:
@@ -151,8 +151,8 @@ def restore_conditions(I, W, model, ws, value):
     """Restore which events occurred at this instant in the structure before; return whether any
     did.
 
-    A contact that has been solved anew has not opened where it is closed. An open one at zero gap
-    leaves its bound, whatever side of it round-off has put it on.
+    After contacts were solved anew, a closed contact does not count as opened. An open one at zero
+    gap leaves its bound, whichever side round-off put it on.
     """
     states, some = guard_states(I, W), False
     for k in range(model.header.guards):
@@ -174,7 +174,7 @@ def restore_conditions(I, W, model, ws, value):
 
 @kernel
 def mark_initially_due(I, W, model, ws, value):
-    """Mark events due at the start of a stage; return EVENT or 0."""
+    """Mark events that are due at the start of a stage; return EVENT or 0."""
     states, found = guard_states(I, W), 0
     for k in range(model.header.guards):
         event, guard = guard_at(model.guards, k).event, guard_state_at(states, k)
@@ -190,7 +190,7 @@ def mark_initially_due(I, W, model, ws, value):
 
 @kernel
 def ends_stage_at_start(model, ws, k):
-    """Return whether guard k ends a stage at its start."""
+    """Return whether guard k ends a stage already at its start."""
     event = guard_at(model.guards, k).event
     return event < 0 and ws.val[-1 - event] != 0.0
 
@@ -223,7 +223,7 @@ def disarm_at_bounds(I, W, model, ws):
 
 @kernel
 def note_guard_values(I, W, model):
-    """Store the guard values before events that a host requests in the places of their noise."""
+    """Store the guard values before events that a host requests in the `noise` entries."""
     value, states = indicators(I, W, model), guard_states(I, W)
     for k in range(value.size):
         guard = guard_state_at(states, k)

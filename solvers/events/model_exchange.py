@@ -1,10 +1,13 @@
 """Events under model exchange: indicators for the host, location, execution.
 
-The states of such a host lie off closed loops and off closed contacts by the errors of its steps, and an event brings them back. What the host sees
-is therefore evaluated there too: on the state that an event would begin from. The instant it finds is that of the act, whatever its tolerance. What
-it has located happens, on whichever side of its bound rounding leaves it.
+The states of such a host violate closed loops and closed contacts by the errors of its steps; an
+event corrects them. The indicators are therefore evaluated on the corrected state, from which an
+event would start. The event instant is the one that the host found, whatever its tolerance. An
+event that the host has located is executed whichever side of the bound rounding leaves the guard
+on.
 
-What the host does between events may be a trial: only marks and directions of slip are remembered, and they change when it goes on to a later time.
+Host calls between events may be trial steps. Only marks and slip directions are stored then, and
+they take effect when the host continues to a later time.
 """
 
 import math
@@ -51,7 +54,7 @@ GUARD_ROUNDING = 1e-13  # roundings of a guard: bodies that rest on one another 
 
 @kernel
 def refresh_for_host(I, F, W, t):
-    """Evaluate the present state and its event indicators for a host."""
+    """Evaluate the current state and its event indicators for a host; return the status."""
     status = refresh(I, F, W, t)
     model, ws = structure(I, F, W)
     if status == 0 and model.c_law.size > 0:
@@ -62,8 +65,8 @@ def refresh_for_host(I, F, W, t):
 
 @kernel
 def evaluate_closed_guards(I, F, W, t):
-    """Evaluate the guards at the host's state with loops and closed contacts closed, without
-    changing that state; the guards stay as they are where it cannot be closed.
+    """Evaluate the guards with loops and closed contacts of the host's state closed, without
+    changing that state. Guards stay unchanged if it cannot be closed.
     """
     model, ws = structure(I, F, W)
     if is_constrained(model, ws):
@@ -105,7 +108,7 @@ def monitors_closed_contact(model, ws, k):
 
 @kernel
 def mark_requested_events(I, F, W, option):
-    """Mark the events to execute; return whether there are any."""
+    """Mark the events to execute, as `option` says; return whether there are any."""
     model, ws = structure(I, F, W)
     value, states, some = indicators(I, W, model), guard_states(I, W), False
     for k in range(value.size):
@@ -126,7 +129,9 @@ def mark_requested_events(I, F, W, option):
 
 @kernel
 def handle_host_events(I, F, W, t, option):
-    """Execute the events that a host requests, and those that follow at once."""
+    """Execute the events that a host requests, and those that these cause at once; return the
+    status.
+    """
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
     instant = later_side(W, t)
@@ -163,10 +168,12 @@ def forget_noted_step(W):
 
 @kernel
 def note_step(I, F, W, t):
-    """Note what follows from a step that a host says it has completed; it counts once the host goes on to a later time, as `continue_from` says.
+    """Note the consequences of a step that a host reports as completed; they count once the host
+    continues to a later time (`continue_from`).
 
-    Hosts say so at trial points of their search for an event too, and behind the event. Where an armed guard is at or beyond its bound an event is
-    due, which the host has not carried out: nothing follows from there.
+    Hosts also report trial points of their search for an event, and points behind it. If an armed
+    guard is at or beyond its bound, an event is due that the host has not executed, and nothing is
+    noted.
     """
     model, ws = structure(I, F, W)
     value, states = indicators(I, W, model), guard_states(I, W)
@@ -187,7 +194,9 @@ def note_step(I, F, W, t):
 
 @kernel
 def continue_from(I, F, W, t):
-    """Adopt the noted step if the host moves to a time t after it; discard it if the host goes back."""
+    """Adopt the noted step if the host continues to a time t after it; discard it if the host goes
+    back.
+    """
     if t > W.noted:
         model, ws = structure(I, F, W)
         adopt_noted(W[I.at_noted :], model, ws, guard_states(I, W))
@@ -198,8 +207,8 @@ def continue_from(I, F, W, t):
 
 @kernel
 def leave_event_mode(I, F, W, t):
-    """Arm the negative guards at the end of event mode and tell laws that jump their side; return
-    EVENT if one has another side than before, else 0.
+    """At the end of event mode arm the negative guards and select the side of discontinuous laws.
+    Return EVENT if a law changed its side, else 0.
     """
     model, ws = structure(I, F, W)
     states, changed = guard_states(I, W), 0
@@ -218,7 +227,7 @@ def leave_event_mode(I, F, W, t):
 
 @kernel
 def arm_negative_guards(value, states):
-    """Arm guards that are negative by more than roundings."""
+    """Arm guards whose values are negative by more than rounding."""
     for k in range(value.size):
         if value[k] < -GUARD_ROUNDING:
             guard_state_at(states, k).armed = 1.0
@@ -226,7 +235,7 @@ def arm_negative_guards(value, states):
 
 @kernel
 def swap_rows(a, b):
-    """Exchange two rows of numbers, the second at least as long."""
+    """Exchange the values of two rows; the second is at least as long as the first."""
     for k in range(a.size):
         kept = a[k]
         a[k] = b[k]
@@ -235,7 +244,7 @@ def swap_rows(a, b):
 
 @kernel
 def swap_noted(noted, model, ws, states):
-    """Exchange which guards are armed, and the slip directions, with those noted."""
+    """Exchange the armed guards and slip directions with the noted ones."""
     guards, contacts = model.header.guards, model.c_law.size
     for k in range(guards):
         armed = guard_state_at(states, k).armed
@@ -247,7 +256,7 @@ def swap_noted(noted, model, ws, states):
 
 @kernel
 def adopt_noted(noted, model, ws, states):
-    """Take over which guards are armed, and the slip directions, from those noted, which stay."""
+    """Copy the noted armed guards and slip directions to the current ones."""
     guards, contacts = model.header.guards, model.c_law.size
     for k in range(guards):
         guard_state_at(states, k).armed = noted[k]
@@ -259,9 +268,10 @@ def adopt_noted(noted, model, ws, states):
 
 @kernel
 def follow_accepted_step(model, ws, value, states):
-    """Store the slip directions at a step that the host has accepted.
+    """Store the slip directions after a step that the host has accepted.
 
-    A slip that an event has left before its turn, by the host's errors, turns unseen in the step after it.
+    After a slip-reversal event, the host's errors may leave the slip just before its reversal; it
+    then reverses in the next step without an event.
     """
     for k in range(model.header.guards if model.c_law.size > 0 else 0):
         guard, state = guard_at(model.guards, k), guard_state_at(states, k)
@@ -278,7 +288,9 @@ def follow_accepted_step(model, ws, value, states):
 
 @kernel
 def close_host_state(I, F, W, t):
-    """Bring the states of a host that integrates itself back onto the loop constraints and closed contacts."""
+    """Project the states of a host that integrates itself onto the loop constraints and closed
+    contacts; return the status.
+    """
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
     status = project_constraints(model, ws, t)

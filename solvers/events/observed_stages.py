@@ -1,7 +1,9 @@
-"""Observers at the end of a stage: their model changes its structure as the mechanism does, and the covariance goes with it.
+"""Observers (Kalman filters) at the end of a stage: their inner model changes its structure as the
+mechanism does, and the covariance is transformed.
 
-The slopes of the new state by the old one, by the estimated parameters too, are central differences of the change of structure: speeds follow from
-momenta there, coordinates of freed bodies from poses (`stage_change.py`).
+The Jacobian of the new state by the old one, and by the estimated parameters, is computed by
+central differences of the structure change: there speeds follow from momenta, coordinates of
+released bodies from poses (`stage_change.py`).
 """
 
 from kinetree.solvers.events.stage_change import change_structure
@@ -32,7 +34,9 @@ from kinetree.solvers.views import block_at, observer_at
 
 @kernel
 def end_observed_stage(I, F, W, ws, t):
-    """Take all observers that have begun through the end of the present stage, which the mechanism leaves next; return the status."""
+    """Carry all started observers over the end of the current stage, before the mechanism leaves
+    it; return the status.
+    """
     for k in range(I.blocks):
         block = block_at(I[I.block_records :], k)
         if block.kind == OBSERVER_BLOCK and block.stage == int(W.stage):
@@ -47,7 +51,9 @@ def end_observed_stage(I, F, W, ws, t):
 
 @kernel
 def follow_stage(I, F, W, outer, block, after, t):
-    """Predict an estimate up to the end of its stage and carry it over to the next one; slopes are those of the new stage."""
+    """Predict an estimate up to the end of its stage, transform it to the next stage, and compute
+    derivatives there; return the status.
+    """
     c, d = observer_at(I[block.own :], 0), observer_at(I[after.own :], 0)
     memory, numbers = W[I.at_blocks + block.work :], F[block.numbers :]
     Ii, Fi, Wi = inner_unit(I, F, memory, block, c)
@@ -76,7 +82,9 @@ def follow_stage(I, F, W, outer, block, after, t):
 
 @kernel
 def change_estimate(I, c, d, memory, Ii, Fi, Wi, t, sizes, new_sizes):
-    """Change the structure of the inner model; write the new state and its covariance."""
+    """Change the structure of the inner model and write the new state with its covariance; return
+    the status.
+    """
     n, rows = c.n, d.n
     N = n + c.w
     kept, state, whole = memory[c.at_kept :], memory[c.at_state :], memory[c.at_whole :]
@@ -118,7 +126,9 @@ def change_estimate(I, c, d, memory, Ii, Fi, Wi, t, sizes, new_sizes):
 def enter_stage(
     out, I, c, memory, Ii, Fi, Wi, t, j, register, value, sizes, new_sizes
 ):  # fmt: skip
-    """Write the scaled state of the next stage that follows where number j of the estimate has another value."""
+    """Write the scaled state of the next stage that results if entry j of the estimate has the
+    given value; return the status.
+    """
     kept, state = memory[c.at_kept :], memory[c.at_state :]
     for k in range(Ii.work_size):
         Wi[k] = kept[k]

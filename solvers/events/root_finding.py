@@ -1,7 +1,9 @@
-"""Search on the dense output of one step: a root of a guard by bracketing, and an extremum of a guard that may hide two roots.
+"""Root finding on the dense output of one step: a root of a guard by bracketing, and an extremum of
+a guard that may hide two roots.
 
-Guards are functions guards(out, context, t, y) -> status. `ev` is its memory: record LOCATOR, records GUARD_STATE, vectors, one state.
-A guard that has just fired and still lies on its bound is LEAVING: noise of the dense output there is not a crossing.
+Guards are functions guards(out, context, t, y) -> status. `ev` is the memory of the root finder:
+record LOCATOR, records GUARD_STATE, vectors, one state. A guard that has just fired and still lies
+on its bound is LEAVING: noise of the dense output is not a crossing then.
 """
 
 import math
@@ -40,14 +42,14 @@ SLOPE_TIME = 2e-12  # at least, relative to |t|: ten thousand roundings
 
 @kernel
 def crossing_noise(ev, i, g_a, g_b):
-    """Return the value that a guard may reach beyond zero by round-off without having crossed."""
+    """Return by how much guard i may be beyond zero through round-off without having crossed."""
     guard = guard_state(ev, i)
     return max(guard.band, DENSE_NOISE * max(abs(g_a), abs(g_b))) if guard.phase == LEAVING else 0.0
 
 
 @kernel
 def time_resolution(mem, t):
-    """Return the time difference up to which two instants near t are one [s]."""
+    """Return the time difference [s] up to which two instants near t count as simultaneous."""
     return max(TIME_RESOLUTION * abs(t), ROOT_TOLERANCE * max(mem[H], min(abs(t), 1.0)))
 
 
@@ -114,13 +116,13 @@ def find_departure(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
 
 @kernel
 def slope_step(a, b):
-    """Return the time difference for the slopes at the ends of an interval [s]."""
+    """Return the time difference [s] for derivatives at the ends of the interval (a, b)."""
     return min(SLOPE_PART * (b - a), max(SLOPE_STEP * (b - a), SLOPE_TIME * abs(b)))
 
 
 @kernel
 def compute_start_slopes(ev, guards, context, interpolate, mem, a, b):
-    """Compute the slopes of the guards at a unless they are known."""
+    """Compute the time derivatives of the guards at a unless they are known."""
     slope, value, trial = (
         guard_values(ev, SLOPE_B),
         guard_values(ev, VALUE),
@@ -136,7 +138,9 @@ def compute_start_slopes(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def compute_end_slopes(ev, guards, context, interpolate, mem, a, b):
-    """Compute the slopes of the guards at both ends of an interval; those at its end serve the next one."""
+    """Compute the time derivatives of the guards at both ends of an interval; those at its end are
+    reused for the next one.
+    """
     at_b, trial, slope_b = (
         guard_values(ev, AT_B),
         guard_values(ev, AT_TRY),
@@ -154,17 +158,18 @@ def compute_end_slopes(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def is_sampled(ev, i):
-    """Return whether guard i, of known sign, is sampled inside steps."""
+    """Return whether guard i has a known sign and is to be sampled inside steps."""
     guard = guard_state(ev, i)
     return guard.sampled != 0.0 and guard.sign != 0.0
 
 
 @kernel
 def shrink_to_nearly_linear(ev, guards, context, interpolate, mem, a, b):
-    """Return shrink (a, b] until every guard not covered by step-size control is nearly linear on
-    it.
+    """Shorten (a, b] until every guard that step-size control does not resolve is nearly linear on
+    it; return status and new end.
 
-    Both the middle and the tangent at a tell: guards that swing may meet their chord in the middle.
+    Both the value in the middle and the tangent at a are tested, since an oscillating guard may
+    happen to meet its chord in the middle.
     """
     value, slope = guard_values(ev, VALUE), guard_values(ev, SLOPE_B)
     at_b, trial = guard_values(ev, AT_B), guard_values(ev, AT_TRY)
@@ -200,8 +205,8 @@ def shrink_to_nearly_linear(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def find_dip(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
-    """Return the point of [a, b] where sign * guard i is below -noise, or a if its minimum is not;
-    golden sections.
+    """Return a point of [a, b] where sign * guard i is below -noise, found by golden-section
+    search, or a if there is none.
     """
     trial = guard_values(ev, AT_TRY)
     left, right, best, g_best = a, b, a, math.inf

@@ -1,7 +1,8 @@
-"""Change of structure: poses are kept, coordinates converted, speeds follow from momenta.
+"""Change of structure at the end of a stage: poses are kept, coordinates converted, speeds follow
+from momenta.
 
-M u = Bᵀ M (v_before - v̂) is solved by the default engine with the momenta as loads: a smooth release changes nothing,
-a lock gives the plastic impact.
+M u = Bᵀ M (v_before - v̂) is solved by the default engine with the momenta as loads: a release
+leaves velocities unchanged, a lock acts as a plastic impact.
 """
 
 from kinetree.solvers import layout as L
@@ -47,7 +48,7 @@ TRANSITION, UNIT_BODY = U.TRANSITION.size, U.UNIT_BODY.size
 
 @kernel
 def save_bodies(I, W, ws):
-    """Store pose and velocity of every body of the present structure; needs `velocities`."""
+    """Store pose and velocity of every body of the current structure; `velocities` must have run."""
     map_at = stage_record(I, W).bodies
     for g in range(I.bodies):
         i = I[map_at + g]
@@ -62,7 +63,9 @@ def save_bodies(I, W, ws):
 
 @kernel
 def save_registers(I, W, ws):
-    """Copy parameters, inputs and the start of the run behind the bodies: lay_out of the next structure clears them."""
+    """Save parameters, inputs and run start after the stored bodies, since laying out the next
+    structure clears them.
+    """
     to = I.at_bodies + UNIT_BODY * I.bodies
     for r in range(3 + I.parameters + I.inputs):
         W[to + r] = ws.val[r]
@@ -70,7 +73,9 @@ def save_registers(I, W, ws):
 
 @kernel
 def restore_registers(I, W, model, ws, transition):
-    """Copy parameters and inputs, apply the transition's settings, and set locked coordinates."""
+    """Restore parameters and inputs, apply the values that the transition sets, and set locked
+    coordinates.
+    """
     at = I.at_bodies + UNIT_BODY * I.bodies
     begin = 1 + I.parameters + I.inputs
     for r in range(begin):
@@ -111,8 +116,8 @@ def place_released_bodies(I, W, model, ws, transition):
 
 @kernel
 def balance_momenta(I, W, model, ws, t):
-    """Return the speeds of the new structure from the velocities that its bodies had, and of the
-    rotors of joints that stay from theirs.
+    """Compute the speeds of the new structure from the momenta of its bodies before, and of the
+    rotors of joints that remain; return the status.
     """
     for j in range(ws.u.size):
         ws.tau[j] = ws.rotor[j] * ws.u[j]
@@ -142,7 +147,7 @@ def balance_momenta(I, W, model, ws, t):
 
 @kernel
 def is_twin(model, i):
-    """Return whether a body is the second half of a body cut by a loop."""
+    """Return whether body i is the twin (second half) of a body cut by a loop."""
     for k in range(model.l_kind.size):
         if model.l_kind[k] == L.Loop.WELD and model.l_b[k] == i:
             return True
@@ -167,8 +172,8 @@ def solve_momenta(model, ws):
 
 @kernel
 def put_momentum(model, ws, i, v_before, om_before):
-    """Store minus the momentum M (v_before - v̂) about O_i as bias, so that elimination gives
-    speeds.
+    """Store minus the momentum M (v_before - v̂) about O_i as the bias of body i, so that the
+    elimination yields speeds.
     """
     at = i * L.ROW
     if model.joint[i] == L.Joint.MODES:
@@ -184,7 +189,9 @@ def put_momentum(model, ws, i, v_before, om_before):
 
 @boundary("unit")
 def change_structure(I, F, W, t):
-    """Leave the present stage for the next one; the state must have been evaluated at t (`refresh`)."""
+    """Leave the current stage for the next one; the state must have been evaluated at t
+    (`refresh`). Return the status.
+    """
     _, before = structure(I, F, W)
     save_states(I, W, before)
     save_bodies(I, W, before)

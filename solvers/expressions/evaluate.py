@@ -1,7 +1,9 @@
-"""The register machine that evaluates every expression of a description: val[dst] = op(val[a], val[b], val[c]), one instruction after another.
+"""The register machine that evaluates every expression of a description: val[dst] = op(val[a],
+val[b], val[c]), one instruction after another.
 
-Results are those of IEEE arithmetic: division by zero gives infinity, a value out of the domain NaN. Both branches of IF are evaluated, so that what
-the untaken one gives does not matter. Cost: one jump per frequent instruction, three per seldom one, and the operation itself.
+Results follow IEEE arithmetic: division by zero gives infinity, an argument outside the domain NaN.
+Both branches of IF are evaluated, and the result of the branch not taken is ignored. Cost: one jump
+for frequent instructions, three for rare ones, plus the operation itself.
 """
 
 import math
@@ -77,7 +79,7 @@ def seldom(op, val, a, b, c, tables, table_data):
 
 @kernel
 def transcendental(op, a, b):
-    """Return a function that libm provides."""
+    """Return the result of a transcendental function provided by libm."""
     if op == Op.SIN:
         return math.sin(a)
     if op == Op.COS:
@@ -107,7 +109,7 @@ def transcendental(op, a, b):
 
 @kernel
 def elementary(op, a, b):
-    """Return rounding, comparison and logic."""
+    """Return the result of a rounding, comparison or logical operation."""
     if op == Op.ABS:
         return abs(a)
     if op == Op.SIGN:
@@ -144,7 +146,7 @@ def holds(op, a, b):
 
 
 def looked_up(op, k, x, y, tables, data):
-    """Return table k, or a derivative of it, at x (and y)."""
+    """Out-of-line version of `look_up` for plain numbers; wide numbers have one of their own."""
     return look_up(op, k, x, y, tables, data)
 
 

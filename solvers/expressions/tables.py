@@ -1,8 +1,10 @@
 """Tables of one and two variables: linear, or cubic splines with continuous second derivatives.
 
-Value = a y_i + b y_(i+1) + c y''_i + d y''_(i+1) on the cell [x_i, x_(i+1)] with a = 1 - s, b = s, c = (a³ - a) h²/6, d = (b³ - b) h²/6; a table of
-two variables takes such weights along both axes. Outside the grid a table keeps its last value or goes on along the tangent.
-Data of a table: x, (y,) values; a cubic one adds second derivatives: along x, and for two variables also along y and along both.
+Value = a y_i + b y_(i+1) + c y''_i + d y''_(i+1) on the cell [x_i, x_(i+1)] with a = 1 - s, b = s,
+c = (a³ - a) h²/6, d = (b³ - b) h²/6; a table of two variables takes such weights along both axes.
+Outside the grid a table is constant or continues along its tangent. Data of a table: x, (y,)
+values; a cubic one adds second derivatives: along x, and for two variables also along y and along
+both.
 """
 
 from kinetree.solvers.kernel import kernel
@@ -74,7 +76,9 @@ def lookup1(tables, data, k, x, order):
 
 @kernel
 def lookup2(tables, data, k, x, y, order_x, order_y):
-    """Return the value or a partial derivative of table k of two variables at x, y."""
+    """Return the value or a partial derivative (orders order_x, order_y) of table k of two
+    variables at x, y.
+    """
     table = table_at(tables, k)
     cubic = table.kind == 1
     extrapolate = table.outside == 1
@@ -108,5 +112,7 @@ def lookup2(tables, data, k, x, y, order_x, order_y):
 
 @kernel
 def patch(data, at, ny, a, b, c, d):
-    """Return the sum over the four corners of a cell, rows weighted by a, b and columns by c, d."""
+    """Return the sum of the values at the four corners of a cell, rows weighted by a, b and columns
+    by c, d.
+    """
     return a * (c * data[at] + d * data[at + 1]) + b * (c * data[at + ny] + d * data[at + ny + 1])

@@ -1,1 +1,1 @@
-"""An instance: its memory, evaluation, right-hand side and integrators."""
+"""One simulation unit: its memory, evaluation, right-hand side and integrators."""

@@ -1,7 +1,9 @@
 """Start of a communication step: latched actuator values and effective masses.
 
-The told stiffness acts on the travel since the beginning of the step, so that length and speed there are latched. The effective mass along an
-actuator is 1/(J M⁻¹ Jᵀ): the inverse of the acceleration that a unit force adds, measured by one more evaluation per actuator.
+In the scheme `told` the drive's stiffness acts on the travel since the beginning of the
+communication step, so length and speed at that instant are latched. The effective mass along an
+actuator is 1/(J M⁻¹ Jᵀ): the inverse of the acceleration that a unit force adds, computed by one
+more evaluation per actuator.
 """
 
 from kinetree.solvers.engine.evaluation import finish, load
@@ -38,7 +40,9 @@ def probe_actuators(model, ws, t):
 
 @kernel
 def compute_effective_masses(model, ws):
-    """Compute effective masses [kg] from the accelerations with the unit force and, now, without it."""
+    """Compute the effective masses [kg] from the accelerations with the unit forces and those
+    without, evaluated now.
+    """
     for k in range(model.header.probes):
         one = probe_at(model.probes, k)
         ws.val[one.mass] = 1.0 / (ws.val[one.mass] - ws.val[one.acceleration])

@@ -1,4 +1,6 @@
-"""Mass, momentum and energy of the present state, and the power of the loads: what conservation is checked with."""
+"""Mass, momentum and energy of the current state and the power of the loads, for conservation
+checks.
+"""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv, mv, put3, scale, sv
@@ -13,7 +15,7 @@ from kinetree.solvers.loops.constraint_residuals import power_of_couplings
 
 @kernel
 def write_balances(out, model, ws):
-    """Write mass [kg], momentum (3) [N.s] and energy [J] to `out`; needs `velocities`."""
+    """Write mass [kg], momentum (3) [N.s] and energy [J] to `out`; `velocities` must have run."""
     mass = 0.0
     p = (0.0, 0.0, 0.0)
     for i in range(1, model.parent.size):
@@ -32,8 +34,8 @@ def write_balances(out, model, ws):
 
 @kernel
 def load_power(model, ws):
-    """Return the power of applied loads, and of given motions, after the accelerations; needs
-    `velocities`.
+    """Return the power [W] of applied loads and prescribed motions, after the accelerations;
+    `velocities` must have run.
     """
     total = 0.0
     for j in range(ws.u.size):
@@ -54,7 +56,7 @@ def load_power(model, ws):
 
 @kernel
 def prescribed_power(model, ws, i):
-    """Return power that the wrench of joint i puts into a given motion."""
+    """Return the power [W] that the wrench of joint i puts into its prescribed motion."""
     if model.joint[i] != L.Joint.GENERAL:
         return 0.0
     at = i * L.ROW
@@ -68,5 +70,7 @@ def prescribed_power(model, ws, i):
 
 @kernel
 def energy_of_motion(model, ws):
-    """Return kinetic energy plus potential energy of gravity, which the power of the loads changes."""
+    """Return kinetic energy plus potential energy of gravity [J]; only the power of the loads
+    changes it.
+    """
     return kinetic(model, ws) + weight(model, ws)

@@ -1,7 +1,8 @@
-"""The mechanism as a system of first-order equations: y = (q, u, x, work of all loads), context = (model, ws).
+"""The mechanism as a system of first-order equations: y = (q, u, x, work of all loads), context =
+(model, ws).
 
-A run by a Hamiltonian form has y = (q, p, x, work); ws.u always holds the speeds.
-The literal forms are in a library of their own, which the hooks call.
+A run by a Hamiltonian form has y = (q, p, x, work); ws.u always holds the speeds. The literal forms
+are in a library of their own, called through hooks.
 """
 
 from kinetree.solvers.contacts.contact_modes import any_closed
@@ -28,7 +29,7 @@ form_momenta = hook(CHOSEN, "form_momenta")  # ws.p from ws.q, ws.u
 
 @kernel
 def in_momenta(ws):
-    """Return whether the run uses momenta, (q, p)."""
+    """Return whether the state of the run has momenta, (q, p), instead of speeds."""
     return has_momenta(ws.head.form)
 
 
@@ -49,7 +50,7 @@ def put_state(model, ws, t, y):
 
 @kernel
 def get_state(y, model, ws, t):
-    """Copy q, u, x to y, or q, p, x with the momenta of these speeds."""
+    """Copy q, u, x to y, or q, p, x with the momenta of these speeds; return the status."""
     nq = ws.q.size
     nu = ws.u.size
     status = form_momenta(model, ws, t) if in_momenta(ws) else 0
@@ -79,7 +80,7 @@ def coordinate_rates(ydot, model, ws):
 
 @kernel
 def velocities_if_given(model, ws):
-    """Compute velocities if prescribed motions need them for their power."""
+    """Compute body velocities if the power of prescribed motions needs them."""
     if model.header.given == 1:
         velocities(model, ws)
 
@@ -102,23 +103,25 @@ def rates_by_form(ydot, model, ws, t):
 
 @kernel
 def derivatives(ydot, context, t, y):
-    """Return right-hand side for the integrators."""
+    """Compute the right-hand side ydot of y = (q, u, x, work) for the integrators; return the
+    status.
+    """
     model, ws = context
     return rates(ydot, model, ws, t, y)
 
 
 @kernel
 def sided_time(ws, t):
-    """Return instant at which the laws of time are read: in the last stage of a step that ends at a
-    corner still before it, after it from then on.
+    """Return the time at which functions of time are read: in the last stage of a step that ends at
+    a breakpoint just before it, afterwards just after it.
     """
     return t if ws.head.sided == 0.0 else min(max(t, ws.head.read_from), ws.head.read_until)
 
 
 @boundary("rates")
 def rates(ydot, model, ws, t, y):
-    """Compute the rates ydot of the state y, or of its projection onto the loop constraints where
-    `on_constraints` asks for it; return the status.
+    """Compute the rates ydot of the state y, or of its projection onto the loop constraints if
+    `on_constraints` is set; return the status.
     """
     t = sided_time(ws, t)
     status = put_state(model, ws, t, y)
@@ -158,7 +161,7 @@ def event_indicators(out, context, t, y):
 
 @boundary("rates")
 def indicators_of_state(out, model, ws, t, y):
-    """Compute the guards at the state y, by kinematics alone unless one of them needs accelerations;
+    """Compute the guards at the state y, from kinematics alone unless one needs accelerations;
     return the status.
     """
     status = put_state(model, ws, t, y)
@@ -192,7 +195,7 @@ def read_guards(out, model, ws):
 
 @kernel
 def specialised_rates(ydot, model, ws, t, y):
-    """Compute the rates by specialised code; return whether that was possible."""
+    """Compute the rates by code specialised for the mechanism; return whether that was possible."""
     if ws.head.form != 0.0 or ws.head.on_constraints != 0.0:
         return False
     if ws.head.sloped != 0.0:

@@ -1,4 +1,4 @@
-"""Identification of the register or state that caused a failed evaluation."""
+"""Finds the register or state that caused a failed evaluation."""
 
 import math
 
@@ -20,8 +20,8 @@ NO_REGISTER = -1.0  # every register is a finite number: a rate or an accelerati
 
 @kernel
 def find_cause(model, ws, status):
-    """Return the status, or NOT_A_NUMBER if an apparent singularity comes from a non-finite number;
-    head.item is then its register, or NO_REGISTER.
+    """Return NOT_A_NUMBER, with the register (or NO_REGISTER) in head.item, if a non-finite value
+    caused an apparent singularity; otherwise `status`.
     """
     if (
         status != NOT_A_NUMBER
@@ -41,7 +41,7 @@ def find_cause(model, ws, status):
 
 @kernel
 def first_lost(val, first, count):
-    """Return the first of some registers that is no number of sensible size, or NOBODY."""
+    """Return the first of `count` registers whose value is not finite or is enormous, or NOBODY."""
     for k in range(first, first + count):
         if not abs(val[k]) < LARGEST_SENSIBLE:
             return float(k)
@@ -50,8 +50,8 @@ def first_lost(val, first, count):
 
 @kernel
 def lost_state(model, ws):
-    """Return the register of the first coordinate, speed or state that is not finite or enormous, or
-    NO_REGISTER.
+    """Return the register of the first coordinate, speed or state whose value is not finite or is
+    enormous, or NO_REGISTER.
     """
     found = first_lost(ws.val, model.header.r_q, ws.q.size)
     if found == NO_REGISTER:
@@ -61,8 +61,8 @@ def lost_state(model, ws):
 
 @kernel
 def find_bad_register(model, ws):
-    """Return the register of the first sensor value or result of the time and state programs that is
-    not finite, or NO_REGISTER.
+    """Return the register of the first sensor or program result (time, states) whose value is not
+    finite, or NO_REGISTER.
     """
     h = model.header
     for s in range(h.late_sensors):

@@ -22,7 +22,7 @@ KIND = 30  # offset in the memory of an integrator
 
 
 def kernels_of(method: Integrator) -> Kernels:
-    """Return the kernels of a method, from its module or its tableau."""
+    """Return the kernels of an integration method, from its module or its tableau."""
     return (
         explicit(method.tableau)
         if method.tableau is not None
@@ -35,7 +35,7 @@ FIXED_CODES = tuple(method.code for method in INTEGRATORS if method.fixed)
 
 
 def one_size(sizes: dict[str, Callable]) -> Callable:
-    """Return a kernel (kind, n) -> length of the memory of that method for n states."""
+    """Return a kernel (kind, n) -> memory length of method `kind` for n states."""
     (name, this), *others = sizes.items()
     code, rest = CODES[name], one_size(dict(others)) if others else None
 
@@ -60,7 +60,7 @@ WORKING = tuple(CODES[name] for name in (SMOOTH, INTERRUPTED, STIFF))  # what AU
 
 @kernel
 def memory_size(kind, n):
-    """Return the length of the memory for n states; AUTO may use three methods."""
+    """Return the length of the integrator memory for n states; AUTO may use three methods."""
     if kind != AUTO:
         return size_of(kind, n)
     largest = 0
@@ -70,7 +70,7 @@ def memory_size(kind, n):
 
 
 def one_call(adapted: dict[str, Callable]) -> Callable:
-    """Return a kernel (mem, context, t, y) -> status that calls the one of the method at work."""
+    """Return a kernel (mem, context, t, y) -> status that dispatches to the active method."""
     (name, this), *others = adapted.items()
     if not others:
         return this
@@ -109,7 +109,7 @@ def reading(interpolate: Callable) -> Callable:
 
 
 def stepping(name: str, step: Callable) -> Callable:
-    """Return a step of one method, compiled for itself."""
+    """Return the step kernel of one method, compiled as a function of its own."""
 
     def advance(mem, model, ws, limit):
         return step(mem, derivatives, (model, ws), limit)
@@ -135,7 +135,7 @@ any_interpolate = one_call({name: reading(method.interpolate) for name, method i
 
 @kernel
 def is_fixed(kind):
-    """Return whether a method uses fixed steps."""
+    """Return whether a method uses a fixed step size."""
     for code in FIXED_CODES:
         if kind == code:
             return True
@@ -144,50 +144,52 @@ def is_fixed(kind):
 
 @boundary("method")
 def restart_method(mem, model, ws, t):
-    """Begin anew with the state in Y_NEW."""
+    """Restart the active method with the state in Y_NEW."""
     return any_restart(mem, (model, ws), t, mem)
 
 
 @kernel
 def restart(mem, context):
-    """Begin anew with the state in Y_NEW."""
+    """Restart the active method with the state in Y_NEW; context is (model, ws)."""
     model, ws = context
     return restart_method(mem, model, ws, 0.0)
 
 
 @boundary("method")
 def changed_method(mem, model, ws, t):
-    """Refresh the rates after Y_NEW was changed a little."""
+    """Refresh the rates of the active method after a small change of Y_NEW."""
     return any_changed(mem, (model, ws), t, mem)
 
 
 @kernel
 def changed(mem, context):
-    """Refresh the rates after Y_NEW was changed a little."""
+    """Refresh the rates of the active method after a small change of Y_NEW; context is (model, ws)."""
     model, ws = context
     return changed_method(mem, model, ws, 0.0)
 
 
 @boundary("method")
 def turn_method(mem, model, ws, t):
-    """Continue from a breakpoint of the right-hand side."""
+    """Let the active method continue from a breakpoint of the right-hand side."""
     return any_turn(mem, (model, ws), t, mem)
 
 
 @kernel
 def turn(mem, context):
-    """Go on from a breakpoint of the right-hand side with the state in Y_NEW."""
+    """Let the active method continue from a breakpoint of the right-hand side with the state in
+    Y_NEW; context is (model, ws).
+    """
     model, ws = context
     return turn_method(mem, model, ws, 0.0)
 
 
 @kernel
 def step(mem, context, limit):
-    """Make one accepted step."""
+    """Make one accepted step with the active method, not beyond time `limit`; return the status."""
     return any_step(mem, context, limit, mem)
 
 
 @kernel
 def interpolate(out, mem, t):
-    """Interpolate the state at t inside the last step to `out`."""
+    """Write the state at t, interpolated inside the last step, to `out`."""
     any_interpolate(mem, 0, t, out)

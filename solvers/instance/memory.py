@@ -1,6 +1,6 @@
 """Memory of a simulation unit: structures, workspace, evaluation for hosts.
 
-I: ints of the unit, F: floats, W: work (see `unit_layout.py`).
+I: the integer block of the unit, F: its constants, W: its working memory (see `unit_layout.py`).
 """
 
 import math
@@ -63,7 +63,9 @@ def initialise_workspace(I, F, W):
 
 @kernel
 def clear_workspace(model, ws, work):
-    """Set the registers of a workspace to start values, state, loads and contacts to 0, the rest to NaN."""
+    """Set the registers of a workspace to start values; state, loads and contacts to 0; the rest to
+    NaN.
+    """
     for k in range(model.header.work_size):
         work[k] = math.nan
     for k in range(ws.head.size):
@@ -88,14 +90,16 @@ def clear_workspace(model, ws, work):
 
 @kernel
 def clear(field):
-    """Set a field to zero."""
+    """Set all elements of a field to zero."""
     for k in range(field.size):
         field[k] = 0.0
 
 
 @boundary("unit")
 def refresh(I, F, W, t):
-    """Evaluate the present state and fill columns, energies, residuals and guards."""
+    """Evaluate the current state and fill columns, energies, residuals and guards; return the
+    status.
+    """
     model, ws = structure(I, F, W)
     status = probe_actuators(model, ws, t)
     if status == 0:
@@ -127,7 +131,9 @@ def refresh(I, F, W, t):
 
 @kernel
 def publish(I, W, model, ws):
-    """Copy registers to columns, guards, states of the union and their rates."""
+    """Copy registers to columns, guards, and the states of the union over all stages with their
+    rates.
+    """
     stage = stage_record(I, W)
     map_at = stage.columns
     for k in range(I.columns):
@@ -143,7 +149,7 @@ def publish(I, W, model, ws):
 
 @kernel
 def save_states(I, W, ws):
-    """Copy q, u, x to the states of the union."""
+    """Copy q, u, x to the states of the union over all stages."""
     map_at = stage_record(I, W).states
     for k in range(I.states):
         if I[map_at + k] >= 0:
@@ -152,7 +158,7 @@ def save_states(I, W, ws):
 
 @kernel
 def state_entry(ws, k):
-    """Return the entry k of (q, u, x)."""
+    """Return entry k of (q, u, x)."""
     if k < ws.q.size:
         return ws.q[k]
     if k < ws.q.size + ws.u.size:
@@ -173,7 +179,7 @@ def set_state_entry(ws, k, value):
 
 @kernel
 def load_states(I, W, ws):
-    """Copy the states of the union to q, u, x."""
+    """Copy the states of the union over all stages to q, u, x."""
     map_at = stage_record(I, W).states
     for k in range(I.states):
         if I[map_at + k] >= 0:
@@ -182,14 +188,16 @@ def load_states(I, W, ws):
 
 @kernel
 def open_energy_balance(I, F, W):
-    """Restart the energy balance at the present state without a jump in the residual."""
+    """Restart the energy balance at the current state without a jump in its residual."""
     model, ws = structure(I, F, W)
     W.energy_start = energy_of_motion(model, ws) - W.work - W.energy_residual
 
 
 @kernel
 def state_rate(ws, k):
-    """Return the rate of entry k of (q, u, x); 0 for a state that the present structure lacks."""
+    """Return the time derivative of entry k of (q, u, x); 0 for a state that the current structure
+    does not have.
+    """
     if k < 0:
         return 0.0
     if k < ws.q.size:
@@ -201,7 +209,7 @@ def state_rate(ws, k):
 
 @kernel
 def normalise_quaternions(model, ws):
-    """Normalise start quaternions."""
+    """Normalise the quaternions of the start state."""
     for e in range(model.e_kind.size):
         if has_own_tangent(model.e_kind[e]):
             unify_element(model, ws, e, 0)

@@ -1,7 +1,8 @@
-"""Times at which functions of time have breakpoints.
+"""Breakpoints: the times at which functions of time have kinks or jumps.
 
-An integrator that has grown its step in a long rest would not see a short command at all. Between breakpoints every argument runs evenly, so that
-value and rate of the argument tell when the next one comes; what runs unevenly (sin(t) > 0.5) has no knots.
+An integrator that has enlarged its step during a long rest could miss a short command. Between
+breakpoints the argument of each function is linear in time, so that its value and rate give the
+next breakpoint. Nonlinear arguments, as in sin(t) > 0.5, have no breakpoints.
 """
 
 import math
@@ -25,8 +26,8 @@ def time_tolerance(t):
 
 @kernel
 def next_breakpoint(model, ws, t, of_motion):
-    """Return the instant of the first breakpoint after t, of_motion = 1: of the first on which given
-    motions depend, ANNOUNCED: also of events; infinity: none.
+    """Return the time of the first breakpoint after t, or infinity. of_motion = 1: only breakpoints
+    of prescribed motions; ANNOUNCED: also those of events.
     """
     first = math.inf
     if set_registers(model, ws, t) != 0:
@@ -51,7 +52,9 @@ def next_breakpoint(model, ws, t, of_motion):
 
 @kernel
 def distance_to_multiple(x, pace, spacing, closest):
-    """Return the distance of x to the next multiple of the spacing, or 0."""
+    """Return the distance of x, moving at `pace`, to the next multiple of `spacing`; 0 if there is
+    none farther than `closest`.
+    """
     if not abs(spacing) > 0.0:
         return 0.0
     n = math.floor(x / spacing)
@@ -62,7 +65,9 @@ def distance_to_multiple(x, pace, spacing, closest):
 
 @kernel
 def distance_to_grid(model, kind, x, pace, table, closest):
-    """Return the distance of x to the next grid point of a table, or 0."""
+    """Return the distance of x, moving at `pace`, to the next grid point of a table; 0 if there is
+    none farther than `closest`.
+    """
     record = table_at(model.tables, table)
     at = record.data
     count = record.nx
@@ -88,13 +93,13 @@ def distance_to_grid(model, kind, x, pace, table, closest):
 
 @kernel
 def breakpoint_side(knot, sign):
-    """Return an instant just after (sign 1) or before (-1) a breakpoint."""
+    """Return the time just after (sign 1) or just before (-1) a breakpoint."""
     return knot + sign * time_tolerance(knot)
 
 
 @kernel
 def read_after_breakpoint(ws, knot):
-    """Set the instants at which right-hand sides read functions of time: after the breakpoint."""
+    """Set the time at which right-hand sides read functions of time to just after a breakpoint."""
     ws.head.sided = 1.0
     ws.head.read_from = breakpoint_side(knot, 1.0)
     ws.head.read_until = math.inf
@@ -102,8 +107,8 @@ def read_after_breakpoint(ws, knot):
 
 @kernel
 def host_time(W, t):
-    """Return the time at which time functions are read for a host: before an announced breakpoint,
-    after a passed one.
+    """Return the time at which time functions are read for a host: just before an announced
+    breakpoint, just after a passed one.
     """
     if abs(t - W.next) <= time_tolerance(W.next):
         return breakpoint_side(W.next, -1.0)
@@ -112,6 +117,6 @@ def host_time(W, t):
 
 @kernel
 def later_side(W, t):
-    """Return t, or the later side of a breakpoint at t."""
+    """Return t, or the time just after it if t is a breakpoint."""
     knot = W.next if abs(t - W.next) <= time_tolerance(W.next) else W.turned
     return breakpoint_side(knot, 1.0) if abs(t - knot) <= time_tolerance(knot) else t

@@ -1,1 +1,1 @@
-"""Integrators: one file a method, step control, dense output."""
+"""Integrators: one file per method, step-size control, dense output."""

@@ -1,8 +1,11 @@
-"""Adams method of variable step and order 1 to 12, predict-evaluate-correct-evaluate with local extrapolation: two evaluations per step.
+"""Adams method of variable step and order 1 to 12, predict-evaluate-correct-evaluate with local
+extrapolation: two evaluations per step.
 
-f is represented by modified divided differences phi_i = psi_1 ... psi_{i-1} f[t_n, ..., t_{n-i+1}], psi_i = t_n - t_{n-i}, so that a step of any size
-costs one pass over them. Algorithm of L. F. Shampine, M. K. Gordon, Computer Solution of Ordinary Differential Equations, 1975, chapters 5, 6 and 10
-(the STEP of DEABM), with sums of y kept to twice the working precision and a dense output that is continuous with its derivative.
+f is represented by modified divided differences phi_i = psi_1 ... psi_{i-1} f[t_n, ..., t_{n-i+1}],
+psi_i = t_n - t_{n-i}, so that a step of any size costs one pass over them. Algorithm of L. F.
+Shampine, M. K. Gordon, Computer Solution of Ordinary Differential Equations, 1975, chapters 5, 6
+and 10 (subroutine STEP of DEABM), with compensated sums of y in twice the working precision and a
+dense output that is continuously differentiable.
 """
 
 import math
@@ -47,20 +50,20 @@ STIFF_ORDER, STIFF_RATE = (
 
 @kernel
 def adams_size(n):
-    """Return the length of `mem`."""
+    """Return the length of the memory `mem` of the Adams method for n states."""
     return memory_size(n)
 
 
 @kernel
 def adams_start(mem, rhs, context, t, y):
-    """Return begin at (t, y)."""
+    """Start the Adams method at (t, y); return the status."""
     CT.begin(mem, t, y)
     return adams_restart(mem, rhs, context)
 
 
 @kernel
 def adams_restart(mem, rhs, context):
-    """Begin anew at T_NEW with the state in Y_NEW, with order 1."""
+    """Restart the Adams method at T_NEW with the state in Y_NEW and order 1; return the status."""
     CT.forget(mem)
     f, phi_1, phi_2, lost = (
         CT.block(mem, CT.F_NEW),
@@ -111,7 +114,9 @@ def estimate_stiffness(mem, h):
 
 @kernel
 def adams_changed(mem, rhs, context):
-    """Refresh f and its differences after Y_NEW was changed a little: a change of the newest f enters every difference alike."""
+    """Refresh f and its differences after a small change of Y_NEW: a change of the newest f enters
+    every difference equally.
+    """
     f, trial, lost = CT.block(mem, CT.F_NEW), CT.block(mem, F_PREDICTED), CT.block(mem, SUM_ERROR)
     status = CT.evaluate(trial, mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
     if status != 0:
@@ -132,7 +137,9 @@ def adams_changed(mem, rhs, context):
 
 @kernel
 def correct(mem, rhs, context, t_end, h):
-    """Correct y by one order more than predicted and evaluate again, or leave that to `changed`; Y_OLD and F_OLD keep the start of the step."""
+    """Correct y with one order more than the prediction and evaluate again, unless that is left to
+    `changed`. Y_OLD and F_OLD keep the start of the step.
+    """
     y, y_old, f, f_old = (
         CT.block(mem, CT.Y_NEW),
         CT.block(mem, CT.Y_OLD),
@@ -161,7 +168,7 @@ def correct(mem, rhs, context, t_end, h):
 
 @kernel
 def adams_step(mem, rhs, context, t_limit):
-    """Make one accepted step."""
+    """Make one accepted step of the Adams method; return the status."""
     wanted, failed = mem[CT.H_NEXT], CT.STEP_TOO_SMALL
     h = CT.limited(mem, wanted, t_limit)
     for attempt in range(CT.MAX_REJECTIONS):
@@ -192,7 +199,7 @@ def adams_step(mem, rhs, context, t_limit):
 
 @kernel
 def finish(mem, t_end, h, wanted, estimate, lower, k_low):
-    """Take over an accepted step and choose order and size of the next."""
+    """Complete an accepted step and choose order and size of the next."""
     update_differences(mem)
     k_next, error = select_order(mem, h, estimate, lower, k_low)
     h_next = next_step(mem, h, error, k_next)
@@ -208,7 +215,9 @@ def finish(mem, t_end, h, wanted, estimate, lower, k_low):
 
 @kernel
 def reject(mem, h, attempt, error, k_low):
-    """Go back to the start of the step: half the size, after three failures order 1; returns the new size."""
+    """Return to the start of a rejected step and return the new size: half of it; after three
+    failures the order becomes 1.
+    """
     take_back(mem, h)
     mem[RISING] = 0.0
     mem[CT.REJECTED] += 1.0
@@ -246,7 +255,9 @@ def adams_interpolate(out, mem, t):
 
 @kernel
 def polynomial(out, mem, distance):
-    """Integrate the polynomial of f from Y_NEW over `distance`."""
+    """Integrate the interpolating polynomial of f from Y_NEW over `distance`; the result goes to
+    `out`.
+    """
     order = int(mem[CT.ORDER]) + 1
     g, y = table(mem, DENSE_INTEGRAL), CT.block(mem, CT.Y_NEW)
     integrals_to(g, table(mem, W), table(mem, PSI), order, distance)

@@ -1,6 +1,8 @@
-"""Coefficients of the Adams method on an uneven grid: psi, alpha, beta, sigma and g of L. F. Shampine, M. K. Gordon, 1975, chapter 5.
+"""Coefficients of the Adams method on a nonuniform grid: psi, alpha, beta, sigma and g of L. F.
+Shampine, M. K. Gordon, 1975, chapter 5.
 
-Everything is of order length and independent of the number of states. Tables are indexed from 1 as in the book.
+The work depends on the order, not on the number of states. Tables are indexed from 1 as in the
+book.
 """
 
 from kinetree.solvers.integrate.controller import BLOCKS, HEADER, ORDER, OWN, N
@@ -25,20 +27,20 @@ TABLE = 16
 
 @kernel
 def memory_size(n):
-    """Return the length of `mem`."""
+    """Return the length of the memory `mem` for n states."""
     return HEADER + TABLES_AT * n + 8 * TABLE
 
 
 @kernel
 def table(mem, j):
-    """Return the view of a table of coefficients."""
+    """Return the view of table j of the coefficients."""
     at = HEADER + TABLES_AT * int(mem[N]) + j * TABLE
     return mem[at : at + TABLE]
 
 
 @kernel
 def coefficients(mem, h):
-    """Fill the coefficient tables for a step of size h; unchanged ones are kept."""
+    """Fill the coefficient tables for a step of size h, keeping entries that have not changed."""
     k, k_old = int(mem[WANTED_ORDER]), int(mem[ORDER])
     alpha, beta, psi, sigma, g = (
         table(mem, ALPHA),

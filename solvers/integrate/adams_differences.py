@@ -1,6 +1,8 @@
-"""Modified divided differences of the Adams method: prediction, error estimates, update and choice of order.
+"""Modified divided differences of the Adams method: prediction, error estimates, update and order
+selection.
 
-L. F. Shampine, M. K. Gordon, Computer Solution of Ordinary Differential Equations, 1975, chapters 5 to 7. One pass costs about 4 k n operations.
+L. F. Shampine, M. K. Gordon, Computer Solution of Ordinary Differential Equations, 1975, chapters 5
+to 7. One pass costs about 4 k n operations at order k.
 """
 
 import math
@@ -45,7 +47,7 @@ GAMMA = (
 
 @kernel
 def predict(mem, h):
-    """Extrapolate the differences to the end of the step and y into PREDICTED."""
+    """Extrapolate the differences to the end of the step, and y into PREDICTED."""
     k = int(mem[WANTED_ORDER])
     beta, g = table(mem, BETA), table(mem, INTEGRAL)
     y, p, lost, lost_trial = (
@@ -84,7 +86,7 @@ def take_back(mem, h):
 
 @kernel
 def difference_norm(mem, a, b, factor, c):
-    """Return weighted root mean square of a - b + factor*c."""
+    """Return the weighted root mean square of a - b + factor*c."""
     rtol, atol, y, p = mem[RTOL], block(mem, ATOL), block(mem, Y_NEW), block(mem, PREDICTED)
     total = 0.0
     for i in range(len(a)):
@@ -95,10 +97,11 @@ def difference_norm(mem, a, b, factor, c):
 
 @kernel
 def errors(mem, h):
-    """Return the error of the step, and errors of constant steps of order k, k-1, k-2, all in units
-    of the tolerance.
+    """Return the error estimate of the step and those of constant steps of order k, k-1, k-2, all
+    relative to the tolerance.
 
-    A step much shorter than those before it tells nothing of a jump by its own coefficient: that of constant steps is the least.
+    If a step is much shorter than those before it, its own coefficient underestimates the effect of
+    a jump; the estimate is then at least that of constant steps.
     """
     k, g, sigma = int(mem[WANTED_ORDER]), table(mem, INTEGRAL), table(mem, SIGMA)
     f, phi_1 = block(mem, F_PREDICTED), block(mem, PHI + 1)
@@ -120,7 +123,7 @@ def errors(mem, h):
 
 @kernel
 def update_differences(mem):
-    """Bring the differences to the new f."""
+    """Update the differences with the new f."""
     k = int(mem[WANTED_ORDER])
     f, phi_1, fresh, above = (
         block(mem, F_NEW),

@@ -1,8 +1,11 @@
-"""Adams method of fixed step and order 1 to 8, for real time: two evaluations per step, four while it knows less than four rates.
+"""Adams method of fixed step and order 1 to 8 for real time: two evaluations per step, four while
+fewer than four past rates are known.
 
-Predict by Adams-Bashforth of order k, evaluate, correct by Adams-Moulton of order k + 1, evaluate. The order follows the errors that the backward
-differences of f tell: it rises in smooth motion and falls where stability or a kink asks for it. First steps are those of the classical Runge-Kutta
-method. E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, III.1; L. F. Shampine, M. K. Gordon, 1975, chapter 6.
+Predict by Adams-Bashforth of order k, evaluate, correct by Adams-Moulton of order k + 1, evaluate.
+The order follows error estimates from the backward differences of f: it rises for smooth solutions
+and falls where stability or a kink requires it. The first steps use the classical Runge-Kutta
+method. E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, III.1; L. F.
+Shampine, M. K. Gordon, 1975, chapter 6.
 """
 
 from kinetree.solvers.integrate import controller as CT
@@ -37,20 +40,20 @@ SAME = 1e-6  # of the step: distances on the grid t_start + k h differ by roundi
 
 @kernel
 def adams_fixed_size(n):
-    """Return the length of `mem`."""
+    """Return the length of the memory `mem` of the fixed-step Adams method for n states."""
     return CT.HEADER + (DIFFERENCES + MOST + 1) * n
 
 
 @kernel
 def adams_fixed_start(mem, rhs, context, t, y):
-    """Return begin at (t, y) with step H_GIVEN."""
+    """Start the fixed-step Adams method at (t, y) with step H_GIVEN; return the status."""
     CT.begin(mem, t, y)
     return adams_fixed_restart(mem, rhs, context)
 
 
 @kernel
 def adams_fixed_restart(mem, rhs, context):
-    """Begin anew at T_NEW with the state in Y_NEW."""
+    """Restart the fixed-step Adams method at T_NEW with the state in Y_NEW; return the status."""
     CT.forget(mem)
     CT.anchor_grid(mem)
     return adams_fixed_turn(mem, rhs, context)
@@ -58,7 +61,7 @@ def adams_fixed_restart(mem, rhs, context):
 
 @kernel
 def adams_fixed_turn(mem, rhs, context):
-    """Continue after a corner on the same grid with order one."""
+    """Continue after a breakpoint on the unchanged time grid with order one; return the status."""
     mem[KNOWN] = 0.0
     mem[CT.ORDER] = FIRST
     status = CT.evaluate(
@@ -71,7 +74,9 @@ def adams_fixed_turn(mem, rhs, context):
 
 @kernel
 def adams_fixed_changed(mem, rhs, context):
-    """Refresh f after Y_NEW was changed a little: a change of the newest f enters every difference alike."""
+    """Refresh f after a small change of Y_NEW: a change of the newest f enters every difference
+    equally.
+    """
     f, old = CT.block(mem, CT.F_NEW), CT.block(mem, MISMATCH)
     CT.copy(old, f)
     status = CT.evaluate(f, mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
@@ -84,7 +89,9 @@ def adams_fixed_changed(mem, rhs, context):
 
 @kernel
 def remember(mem, h):
-    """Enter the rates at the end of a step of size h into the differences; another distance than before begins them anew."""
+    """Add the rates at the end of a step of size h to the backward differences; a different step
+    size restarts them.
+    """
     known = int(mem[KNOWN])
     if known > 1 and abs(h - mem[SPACING]) > SAME * h:
         known = 0
@@ -103,7 +110,7 @@ def remember(mem, h):
 
 @kernel
 def adams_fixed_step(mem, rhs, context, t_limit):
-    """Make one step of size H_GIVEN."""
+    """Make one step of size H_GIVEN with the fixed-step Adams method; return the status."""
     t_end = CT.grid_time(mem, t_limit)
     h = t_end - mem[CT.T_NEW]
     if mem[KNOWN] >= FIRST and abs(h - mem[SPACING]) <= SAME * h:
@@ -130,7 +137,9 @@ def adams_fixed_step(mem, rhs, context, t_limit):
 
 @kernel
 def multistep(mem, rhs, context, h, t_end):
-    """Compute the new state by predictor and corrector into STAGE, and the next order."""
+    """Compute the new state by predictor and corrector into STAGE, and choose the next order;
+    return the status.
+    """
     order, y, stage = int(mem[CT.ORDER]), CT.block(mem, CT.Y_NEW), CT.block(mem, STAGE)
     f, mismatch = CT.block(mem, F_PREDICTED), CT.block(mem, MISMATCH)
     for i in range(len(y)):
@@ -153,7 +162,7 @@ def multistep(mem, rhs, context, h, t_end):
 
 @kernel
 def choose_order(mem, order, h):
-    """Choose the neighbouring order of least error."""
+    """Change the order by at most one to that with the smallest error estimate."""
     y, mismatch, e = CT.block(mem, CT.Y_NEW), CT.block(mem, MISMATCH), CT.block(mem, F_PREDICTED)
     same = (GAMMA[order - 1] - GAMMA[order]) * CT.norm(mem, mismatch, y, y)
     best, wanted = same, order

@@ -1,8 +1,10 @@
-"""Memory and step control shared by all integrators.
+"""Memory and step-size control shared by all integrators.
 
-All state of a method lives in one flat array `mem`: HEADER numbers (offsets below), then blocks of n numbers, then what the method adds.
-Copying `mem` copies the integrator bit for bit. Errors are measured by rms(e_i / (atol_i + rtol*max(|y_old_i|, |y_new_i|))), accepted when <= 1.
-Time runs forward only. Step size control after E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, IV.2 and IV.8.
+The complete state of a method is one flat array `mem`: a header (offsets below), blocks of n
+values, then data of the method. Copying `mem` copies the integrator bit for bit. Errors are
+measured by rms(e_i / (atol_i + rtol*max(|y_old_i|, |y_new_i|))) and accepted if <= 1. Time runs
+forward only. Step-size control after E. Hairer, G. Wanner, Solving Ordinary Differential Equations
+II, IV.2 and IV.8.
 """
 
 import math
@@ -71,7 +73,9 @@ def block(mem, j):
 
 @kernel
 def set_options(mem, n, rtol, atol, h, h_max):
-    """Write size and tolerances before a start: h = 0 lets the method choose its first step, h_max = 0 means no bound. Clears `mem`."""
+    """Write problem size and tolerances before a start and clear `mem`: h = 0 lets the method
+    choose its first step, h_max = 0 means no bound.
+    """
     for i in range(len(mem)):
         mem[i] = 0.0
     mem[N] = n
@@ -85,7 +89,7 @@ def set_options(mem, n, rtol, atol, h, h_max):
 
 @kernel
 def time_of(mem):
-    """Return time reached by the last accepted step."""
+    """Return the time reached by the last accepted step."""
     return mem[T_NEW]
 
 
@@ -97,15 +101,15 @@ def step_of(mem):
 
 @kernel
 def state_of(mem):
-    """Return the view of the state at the end of the last accepted step; may be overwritten if
-    `changed` or `restart` of the method follows.
+    """Return the view of the state at the end of the last accepted step. If it is overwritten,
+    `changed` or `restart` of the method must follow.
     """
     return block(mem, Y_NEW)
 
 
 @kernel
 def begin(mem, t, y):
-    """Set the state and clear counters and history."""
+    """Set the start state and clear counters and history."""
     mem[T_OLD] = t
     mem[T_NEW] = t
     for i in range(STEPS, JACOBIANS + 1):
@@ -132,21 +136,23 @@ def forget(mem):
 
 @kernel
 def cut(mem, t, y):
-    """End the last step at t inside it with state y, as after an event; `restart` must follow."""
+    """End the last step at a time t inside it with state y, as after an event; `restart` must
+    follow.
+    """
     mem[T_NEW] = t
     copy(block(mem, Y_NEW), y)
 
 
 @kernel
 def copy(to, source):
-    """Copy a vector."""
+    """Copy the elements of a vector."""
     for i in range(len(to)):
         to[i] = source[i]
 
 
 @kernel
 def evaluate(f, mem, rhs, context, t, y):
-    """Evaluate and count the right-hand side; NOT_A_NUMBER for non-finite rates."""
+    """Evaluate and count the right-hand side; return the status, NOT_A_NUMBER for non-finite rates."""
     mem[EVALUATIONS] += 1.0
     status = rhs(f, context, t, y)
     if status != 0:
@@ -159,13 +165,13 @@ def evaluate(f, mem, rhs, context, t, y):
 
 @kernel
 def evaluate_end(f, mem, rhs, context, t, y):
-    """Compute the rates at the end of a step, unless `changed` follows."""
+    """Evaluate the rates at the end of a step, unless `changed` follows and evaluates them anyway."""
     return OK if mem[LATE] != 0.0 else evaluate(f, mem, rhs, context, t, y)
 
 
 @kernel
 def norm(mem, e, y_a, y_b):
-    """Return weighted root mean square of e, weights from the larger of |y_a|, |y_b|."""
+    """Return the weighted root mean square of e; the weights use the larger of |y_a|, |y_b|."""
     rtol = mem[RTOL]
     atol = block(mem, ATOL)
     total = 0.0
@@ -177,7 +183,7 @@ def norm(mem, e, y_a, y_b):
 
 @kernel
 def is_stiff(mem):
-    """Return whether stability limited the last steps of an explicit method."""
+    """Return whether stability, not accuracy, limited the last steps of an explicit method."""
     return mem[STIFF] >= STIFF_STEPS
 
 
@@ -189,7 +195,7 @@ def is_smooth(mem):
 
 @kernel
 def first_step(mem, rhs, context, order, y_try, f_try):
-    """Return the first step size from the rate in block F_NEW; overwrites y_try, f_try."""
+    """Return the first step size, estimated from the rate in block F_NEW; overwrites y_try, f_try."""
     if mem[H_GIVEN] > 0.0:
         return min(mem[H_GIVEN], mem[H_MAX])
     y, f = block(mem, Y_NEW), block(mem, F_NEW)
@@ -231,13 +237,15 @@ def end_time(mem, h, t_limit):
 
 @kernel
 def too_small(t, h):
-    """Return whether a step does not advance time, or is NaN."""
+    """Return whether a step is NaN or too small to advance time."""
     return not h > TINY_STEP * abs(t)
 
 
 @kernel
 def accept(mem, t, h):
-    """Move the ends of the step; the caller fills Y_OLD, Y_NEW and the rates."""
+    """Make the end of the step its new start and t its end; the caller fills Y_OLD, Y_NEW and the
+    rates.
+    """
     mem[T_OLD] = mem[T_NEW]
     mem[T_NEW] = t
     mem[H] = h
@@ -248,7 +256,7 @@ def accept(mem, t, h):
 
 @kernel
 def anchor_grid(mem):
-    """Count fixed steps from T_NEW on."""
+    """Let the grid of fixed steps start at T_NEW."""
     mem[GRID_START] = mem[T_NEW]
     mem[GRID_COUNT] = 0.0
     mem[H_NEXT] = mem[H_GIVEN]
@@ -256,7 +264,7 @@ def anchor_grid(mem):
 
 @kernel
 def grid_time(mem, t_limit):
-    """Return the end of the next fixed step, shortened by a hard limit."""
+    """Return the end of the next fixed step, or t_limit if that is earlier."""
     t = mem[GRID_START] + (mem[GRID_COUNT] + 1.0) * mem[H_GIVEN]
     if mem[HARD] == 1.0 and t > t_limit - 1e-9 * mem[H_GIVEN]:
         t = t_limit
@@ -265,7 +273,7 @@ def grid_time(mem, t_limit):
 
 @kernel
 def advance_grid(mem, t):
-    """Count the step that ended at t; off the grid, start a new grid."""
+    """Count the step that ended at t; if t is not on the grid, start a new grid there."""
     mem[GRID_COUNT] += 1.0
     if abs(t - (mem[GRID_START] + mem[GRID_COUNT] * mem[H_GIVEN])) > 1e-8 * mem[H_GIVEN]:
         anchor_grid(mem)
@@ -273,8 +281,8 @@ def advance_grid(mem, t):
 
 @kernel
 def steepness(k_last, k_before, y_last, y_before):
-    """Return the estimate of the dominant eigenvalue from two evaluations at one instant; 0 where
-    the states are the same.
+    """Return an estimate of the dominant eigenvalue [1/s] from the rates at two states at one
+    instant; 0 if the states are equal.
     """
     above, below = 0.0, 0.0
     for i in range(len(k_last)):
@@ -285,7 +293,7 @@ def steepness(k_last, k_before, y_last, y_before):
 
 @kernel
 def count_stiff(mem, held):
-    """Count steps limited by stability; six others in a row reset the count."""
+    """Count a step limited by stability (`held`); six other steps in a row reset the count."""
     if held:
         mem[STIFF] += 1.0
         mem[SMOOTH] = 0.0

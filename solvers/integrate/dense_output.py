@@ -1,6 +1,8 @@
-"""Dense output of one-step methods by Hermite polynomials, and the run of any method over a list of output times.
+"""Dense output of one-step methods by cubic Hermite polynomials, and a loop of any method over
+given output times.
 
-Cubic on (y_old, f_old, y_new, f_new): error h^4 y''''/384, order 4 globally for methods of order >= 3.
+Cubic on (y_old, f_old, y_new, f_new): error h^4 y''''/384, global order 4 for methods of order >=
+3.
 """
 
 from kinetree.solvers.integrate import controller as CT
@@ -33,7 +35,9 @@ def hermite(out, mem, t):
 
 @kernel
 def sample(out, times, start, step, interpolate, mem, rhs, context, t, y, max_steps):
-    """Integrate from (t, y) and write the state at the ascending `times` to the rows of flat `out`; options are set in `mem` before."""
+    """Integrate from (t, y) and write the state at the ascending `times` to the rows of flat `out`;
+    options must have been set in `mem`. Return the status.
+    """
     n = len(y)
     status = start(mem, rhs, context, t, y)
     if status != 0:

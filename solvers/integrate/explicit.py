@@ -1,7 +1,9 @@
-"""Kernels of an explicit Runge-Kutta pair, made from its table: PI step control, dense output by polynomials, an estimate of stiffness.
+"""Kernels of an explicit Runge-Kutta pair, generated from its tableau: PI step-size control,
+polynomial dense output, stiffness estimate.
 
-The last stage of a step is the first of the next one; the stage before it stands at the end of the step too, so that |f(y_s) - f(y_r)| / |y_s - y_r|
-of these two estimates the dominant eigenvalue. E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, II.4 to II.6.
+The last stage of a step is the first of the next one. The stage before it is at the end of the step
+too, so that |f(y_s) - f(y_r)| / |y_s - y_r| of these two estimates the dominant eigenvalue. E.
+Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, II.4 to II.6.
 """
 
 import math
@@ -22,14 +24,18 @@ K = ERROR  # stage s >= 1 is block K + s
 
 @kernel
 def judge(mem, h, k_last, k_before, stable):
-    """Estimate the dominant eigenvalue from the two evaluations at the end of the step and count steps at the border of stability."""
+    """Estimate the dominant eigenvalue from the two evaluations at the end of the step, and count
+    steps at the stability limit `stable`.
+    """
     mem[CT.LIPSCHITZ] = CT.steepness(k_last, k_before, CT.block(mem, STAGE), CT.block(mem, LAST))
     CT.count_stiff(mem, h * mem[CT.LIPSCHITZ] > stable)
 
 
 @kernel
 def commit(mem, t, h, k_last):
-    """Make STAGE and the last stage the new state and rate; the stages stay for the dense output."""
+    """Make STAGE and the last stage the new state and rate; the stages are kept for the dense
+    output.
+    """
     CT.copy(CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW))
     CT.copy(CT.block(mem, CT.F_OLD), CT.block(mem, CT.F_NEW))
     CT.copy(CT.block(mem, CT.Y_NEW), CT.block(mem, STAGE))
@@ -39,14 +45,14 @@ def commit(mem, t, h, k_last):
 
 @kernel
 def changed(mem, rhs, context):
-    """Refresh f after Y_NEW was changed."""
+    """Evaluate f again after Y_NEW was changed; return the status."""
     return CT.evaluate(
         CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW)
     )
 
 
 def explicit(table: Tableau) -> Kernels:
-    """Return the kernels of one table, whose numbers become constants of theirs."""
+    """Return the kernels generated from one tableau, whose values become compile-time constants."""
     count, last = len(table.c), table.stages - 1
     nodes = table.c
     rows = tuple(x for row in table.a for x in row)  # row s begins at s (s - 1)/2
@@ -58,12 +64,14 @@ def explicit(table: Tableau) -> Kernels:
 
     @kernel
     def size(n):
-        """Return the length of `mem`."""
+        """Return the length of the memory `mem` for n states."""
         return CT.HEADER + (K + count) * n
 
     @kernel
     def restart(mem, rhs, context):
-        """Begin anew at T_NEW with the state in Y_NEW: first step chosen, error history forgotten."""
+        """Restart at T_NEW with the state in Y_NEW: the first step is chosen anew, error history is
+        discarded.
+        """
         CT.forget(mem)
         mem[CT.ORDER] = order
         mem[LAST_ERROR] = 1e-4
@@ -76,13 +84,15 @@ def explicit(table: Tableau) -> Kernels:
 
     @kernel
     def start(mem, rhs, context, t, y):
-        """Return begin at (t, y)."""
+        """Start at (t, y); return the status."""
         CT.begin(mem, t, y)
         return restart(mem, rhs, context)
 
     @kernel
     def stages(mem, rhs, context, h, t_end, first, end):
-        """Evaluate the stages from `first` on from Y_NEW and F_NEW; the arguments of the last two of the step stay in LAST and STAGE."""
+        """Evaluate the stages first..end-1 from Y_NEW and F_NEW; the arguments of the last two
+        stages of the step stay in LAST and STAGE.
+        """
         y = CT.block(mem, CT.Y_NEW)
         for s in range(first, end):
             argument = CT.block(mem, STAGE if s == last else LAST if s < last else ERROR)
@@ -101,7 +111,7 @@ def explicit(table: Tableau) -> Kernels:
 
     @kernel
     def error_of(mem, h):
-        """Return the weighted norm of the difference of both solutions."""
+        """Return the weighted norm of the difference of the two embedded solutions."""
         e, k1 = CT.block(mem, ERROR), CT.block(mem, CT.F_NEW)
         for i in range(len(e)):
             e[i] = h * errors[0] * k1[i]
@@ -113,7 +123,7 @@ def explicit(table: Tableau) -> Kernels:
 
     @kernel
     def step(mem, rhs, context, t_limit):
-        """Make one accepted step."""
+        """Make one accepted step; return the status."""
         wanted, failed = mem[CT.H_NEXT], CT.STEP_TOO_SMALL
         h = CT.limited(mem, wanted, t_limit)
         for attempt in range(CT.MAX_REJECTIONS):

@@ -1,6 +1,6 @@
-"""One step of order 8 by extrapolated midpoint rule (Gragg) with 16 evaluations.
+"""One step of order 8 by the extrapolated midpoint rule (Gragg) with 16 evaluations.
 
-Starter of multistep methods and their last resort before a hard limit.
+Used to start multistep methods and, as their fallback, just before a hard time limit.
 """
 
 from kinetree.solvers.integrate.controller import BLOCKS, F_NEW, block, copy, evaluate
@@ -13,7 +13,9 @@ GBS_END = ROWS + COLUMNS  # first block a method may use for itself
 
 @kernel
 def midpoint(row, mem, rhs, context, t, y, h, substeps):
-    """Compute the modified midpoint rule from (t, y) over h into a row."""
+    """Compute the modified midpoint rule from (t, y) over h in the given number of substeps into
+    `row`.
+    """
     before, now, rate, f = block(mem, BEFORE), block(mem, NOW), block(mem, RATE), block(mem, F_NEW)
     d = h / substeps
     for i in range(len(y)):

@@ -1,11 +1,13 @@
-"""The kernels that every integrator provides."""
+"""The set of kernels that every integrator provides."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 
 class Kernels(NamedTuple):
-    """The kernels of one method: `rhs(ydot, context, t, y) -> status` is an argument of all that evaluate."""
+    """The kernels of one method; `rhs(ydot, context, t, y) -> status` is an argument of all that
+    evaluate the right-hand side.
+    """
 
     size: Callable  # (n): length of the memory
     start: Callable  # (mem, rhs, context, t, y): begin at (t, y)

@@ -1,7 +1,7 @@
-"""Jacobian df/dy by forward differences: an evaluation for each state that rates depend on.
+"""Jacobian df/dy by forward differences: one evaluation for each state that the rates depend on.
 
-The increment of y_j is sqrt(eps) of the largest of |y_j|, of its change |h f_j| in a step and of atol_j/rtol, below which y_j does not matter;
-it points where the solution goes.
+The increment of y_j is sqrt(eps) times the largest of |y_j|, its change |h f_j| in a step and
+atol_j/rtol, below which y_j does not matter; it has the sign of f_j.
 """
 
 import math
@@ -56,7 +56,9 @@ def numerical_jacobian(jacobian, mem, rhs, context, trial):
 
 @kernel
 def spectral_radius(jacobian, n, trial):
-    """Estimate the largest |eigenvalue| from the last two growths of a vector under powers of the Jacobian; overwrites trial (2n)."""
+    """Estimate the largest |eigenvalue| by power iteration with the Jacobian, from the last two
+    growth factors; overwrites trial (2n).
+    """
     a, b = trial[:n], trial[n : 2 * n]
     for i in range(n):
         a[i] = 1.0 + 0.37 * (i % 5)

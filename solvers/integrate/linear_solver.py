@@ -1,10 +1,13 @@
-"""LU factors with partial pivoting of real and complex matrices stored flat, row by row; complex ones as real and imaginary part.
+"""LU factors with partial pivoting of real and complex matrices stored flat, row by row; complex
+ones as real and imaginary parts.
 
-Cost 2/3 n^3 (complex: four times that) and 2 n^2 per solution. All inner loops run along rows. Zero multipliers are skipped.
+Cost 2/3 n^3 (complex: four times that) and 2 n^2 per solution. All inner loops run along rows. Zero
+multipliers are skipped.
 
-Rows with one number at most beside their diagonal are their own pivots, whatever stands below. Such are the coordinates of a mechanism, whose rates
-are the speeds: what is left is a matrix of half the size in the speeds, an eighth of the work. And such is a state whose rate depends on nothing:
-nothing is eliminated from it, nothing fills in, and a state that rests keeps its bits.
+A row with at most one element besides its diagonal serves as its own pivot row without a search.
+The coordinates of a mechanism have such rows, since their rates are the speeds: a matrix of half
+the size in the speeds remains, an eighth of the work. A state whose rate depends on nothing also
+has one: nothing is eliminated from it, there is no fill-in, and a constant state keeps its bits.
 """
 
 from kinetree.solvers.kernel import kernel
@@ -14,9 +17,11 @@ TRUSTED = 1e-4  # of its neighbour, up from which a diagonal is a pivot without 
 
 @kernel
 def factor(a, pivots, n):
-    """Overwrite a with its factors and pivots with the row exchanges; returns 1 if a is singular, else 0.
+    """Overwrite a by its LU factors and `pivots` by the row exchanges; return 1 if a is singular,
+    else 0.
 
-    Rows that are their own pivots have -1 - (their one column) for the exchange; diagonals of the others are inverted.
+    A row that is its own pivot has -1 - (its one column) as exchange; the diagonals of the others
+    are inverted.
     """
     for k in range(n):
         pivot_row = a[k * n : (k + 1) * n]
@@ -49,8 +54,8 @@ def factor(a, pivots, n):
 
 @kernel
 def only(row, n, k):
-    """Return the one column right of the diagonal in which row k has a number, k where it has none;
-    -1 if it has more, or a diagonal that is small.
+    """Return the one column right of the diagonal in which row k has an element; k if it has none;
+    -1 if it has more or its diagonal is small.
     """
     found = k
     for j in range(n):
@@ -63,7 +68,7 @@ def only(row, n, k):
 
 @kernel
 def reach(row, n):
-    """Return the length of the row without the zeros at its end."""
+    """Return the length of the row without trailing zeros."""
     while row[n - 1] == 0.0:
         n -= 1
     return n
@@ -78,9 +83,7 @@ def exchange(a, b):
 
 @kernel
 def less(total, row, b, first, last):
-    """Return the total - sum of row[j] b[j], first <= j < last, in four sums that do not wait for
-    each other.
-    """
+    """Return total - sum of row[j] b[j], first <= j < last, accumulated in four independent sums."""
     w, x, y = 0.0, 0.0, 0.0
     whole = first + (last - first) // 4 * 4
     for j in range(first, whole, 4):
@@ -114,7 +117,9 @@ def solve(a, pivots, n, b):
 
 @kernel
 def factor_complex(re, im, pivots, n):
-    """Factor the complex matrix re + i im like `factor`, with pivots by |re| + |im|."""
+    """Factor the complex matrix re + i im like `factor`, choosing pivots by |re| + |im|; return 1
+    if it is singular, else 0.
+    """
     for k in range(n):
         pivot_re, pivot_im = re[k * n : (k + 1) * n], im[k * n : (k + 1) * n]
         first = only_complex(pivot_re, pivot_im, n, k)
@@ -146,7 +151,9 @@ def factor_complex(re, im, pivots, n):
 
 @kernel
 def only_complex(re, im, n, k):
-    """Return the only non-zero off-diagonal element of a complex row, like `only`."""
+    """Return the one column right of the diagonal in which complex row k has an element, like
+    `only`.
+    """
     found = k
     for j in range(n):
         if (re[j] != 0.0 or im[j] != 0.0) and j != k:
@@ -161,7 +168,7 @@ def only_complex(re, im, n, k):
 
 @kernel
 def largest(re, im, n, k):
-    """Return the row from k on with the largest number in column k; -1 if all are zero."""
+    """Return the row from k on with the largest element in column k; -1 if all are zero."""
     best, p = 0.0, -1
     for i in range(k, n):
         size = abs(re[i * n + k]) + abs(im[i * n + k])
@@ -172,7 +179,7 @@ def largest(re, im, n, k):
 
 @kernel
 def reach_complex(re, im, n):
-    """Return the extent of the non-zero part of a complex row, like `reach`."""
+    """Return the length of complex row k without trailing zeros."""
     while re[n - 1] == 0.0 and im[n - 1] == 0.0:
         n -= 1
     return n
@@ -192,7 +199,7 @@ def reciprocal(x, y):
 
 @kernel
 def less_complex(x, y, row_re, row_im, b, c, first, last):
-    """x + i y minus the sum of (row_re + i row_im)[j] (b + i c)[j], first <= j < last."""
+    """Return x + i y minus the sum of (row_re + i row_im)[j] (b + i c)[j], first <= j < last."""
     u, v = 0.0, 0.0
     for j in range(first, last):
         x -= row_re[j] * b[j]
@@ -204,7 +211,9 @@ def less_complex(x, y, row_re, row_im, b, c, first, last):
 
 @kernel
 def solve_complex(re, im, pivots, n, b, c):
-    """Overwrite b + i c with the solution; re, im and pivots from `factor_complex`."""
+    """Solve for one complex right-hand side: overwrite b + i c with the solution; re, im and pivots
+    come from `factor_complex`.
+    """
     for i in range(n):
         p = int(pivots[i])
         if p > i:

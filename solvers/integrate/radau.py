@@ -1,7 +1,8 @@
-"""Radau IIA method of order 5 for stiff systems: simplified Newton iteration, predictive step control; dense output in `radau_dense`.
+"""Radau IIA method of order 5 for stiff systems: simplified Newton iteration, predictive step-size
+control; dense output in `radau_dense`.
 
-L-stable. The Jacobian is kept while the iteration converges fast, the factors while the step hardly changes.
-E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, IV.8 (RADAU5).
+L-stable. The Jacobian is reused while the iteration converges fast, the factors while the step size
+hardly changes. E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, IV.8 (RADAU5).
 """
 
 import math
@@ -61,20 +62,22 @@ KEEP_STEP = 1.2  # growth up to which the step, and with it the factors, are kep
 
 @kernel
 def radau_size(n):
-    """Return the length of `mem`."""
+    """Return the length of the memory `mem` of the Radau method for n states."""
     return memory_size(n)
 
 
 @kernel
 def radau_start(mem, rhs, context, t, y):
-    """Return begin at (t, y)."""
+    """Start the Radau method at (t, y); return the status."""
     CT.begin(mem, t, y)
     return radau_restart(mem, rhs, context)
 
 
 @kernel
 def radau_restart(mem, rhs, context):
-    """Begin anew at T_NEW with the state in Y_NEW: first step chosen, Jacobian and history forgotten."""
+    """Restart the Radau method at T_NEW with the state in Y_NEW: the first step is chosen anew,
+    Jacobian and history are discarded.
+    """
     CT.forget(mem)
     mem[CT.ORDER] = 5.0
     mem[FACTOR_H] = 0.0
@@ -93,7 +96,7 @@ def radau_restart(mem, rhs, context):
 
 @kernel
 def radau_changed(mem, rhs, context):
-    """Refresh f after Y_NEW was changed a little; Jacobian, factors and history stay."""
+    """Refresh f after a small change of Y_NEW; Jacobian, factors and history are kept."""
     return CT.evaluate(
         CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW)
     )
@@ -101,13 +104,15 @@ def radau_changed(mem, rhs, context):
 
 @kernel
 def radau_step(mem, rhs, context, t_limit):
-    """Make one accepted step with a numerical Jacobian."""
+    """Make one accepted Radau step with a numerical Jacobian; return the status."""
     return radau_step_with(mem, rhs, numerical_jacobian, context, t_limit)
 
 
 @kernel
 def radau_step_with(mem, rhs, jacobian, context, t_limit):
-    """Make one accepted step; jacobian(J, mem, rhs, context, trial) fills df/dy."""
+    """Make one accepted Radau step; jacobian(J, mem, rhs, context, trial) fills df/dy. Return the
+    status.
+    """
     wanted, failed = mem[CT.H_NEXT], CT.STEP_TOO_SMALL
     h = CT.limited(mem, wanted, t_limit)
     weigh(mem)
@@ -150,7 +155,9 @@ def radau_step_with(mem, rhs, jacobian, context, t_limit):
 
 @kernel
 def prepare(mem, rhs, jacobian, context, h):
-    """Bring Jacobian and factors up to date for step h; -1: a matrix is singular."""
+    """Update Jacobian and factors for step size h if they are outdated; return the status, -1 if a
+    matrix is singular.
+    """
     if mem[JACOBIAN_AGE] < 0.0:
         status = jacobian(matrix(mem, JACOBIAN), mem, rhs, context, trial_of(mem))
         if status != 0:
@@ -167,7 +174,7 @@ def prepare(mem, rhs, jacobian, context, h):
 @kernel
 def error_of(mem, rhs, context, h, careful):
     """Return the weighted norm of the embedded error (left in G1), filtered by the real system;
-    once more through f after a first or a rejected step.
+    after a first or rejected step (`careful`) filtered once more through f.
     """
     z1, z2, z3, f, e, stage = (
         CT.block(mem, Z1),
@@ -199,8 +206,9 @@ def error_of(mem, rhs, context, h, careful):
 def dense_error(mem, h):
     """Return the interpolation error inside the step.
 
-    Needed for solutions that stiff forces tie to a given motion: their ends are exact whatever the step. Both polynomials are cubic: the errors
-    are as the products of the distances to their four nodes.
+    It matters for solutions that stiff forces tie to a prescribed motion, since their step ends are
+    exact whatever the step size. The polynomials of the last two steps are cubic; their errors are
+    in proportion to the products of the distances to their four nodes.
     """
     if mem[CT.FRESH] == 1.0:
         return 0.0
@@ -226,8 +234,8 @@ def weighted(mem, e):
 
 @kernel
 def step_factor(mem, h, error):
-    """Return the next step over this one: from the error, the work of the iteration and, after a
-    success, the trend of errors (Gustafsson).
+    """Return the ratio of the next step size to this one: from the error, the number of iterations
+    and, after an accepted step, the trend of errors (Gustafsson).
     """
     safety = min(SAFETY, SAFETY * (1.0 + 2.0 * ITERATIONS) / (mem[USED] + 2.0 * ITERATIONS))
     quotient = error**0.25 / safety
@@ -239,7 +247,7 @@ def step_factor(mem, h, error):
 
 @kernel
 def finish(mem, rhs, context, t_end, h, wanted, factor, error):
-    """Take over an accepted step, store its polynomial and choose the next step."""
+    """Complete an accepted step, store its polynomial and choose the next step size."""
     y, y_old, f, f_old, z3 = (
         CT.block(mem, CT.Y_NEW),
         CT.block(mem, CT.Y_OLD),
@@ -266,7 +274,7 @@ def finish(mem, rhs, context, t_end, h, wanted, factor, error):
 
 @kernel
 def radau_turn(mem, rhs, context):
-    """Continue after a corner; Jacobian and factors are kept."""
+    """Continue after a breakpoint; Jacobian and factors are kept."""
     mem[CT.FRESH] = 1.0
     return radau_changed(mem, rhs, context)
 

@@ -1,12 +1,18 @@
-"""Dense output of Radau IIA: the collocation polynomial P, and P refined until it is nearly as good as the ends of steps, at no evaluation.
+"""Dense output of Radau IIA: the collocation polynomial P, and P refined until it is nearly as good
+as the ends of steps, at no evaluation.
 
-Inside a step P, through the start, the stages c_1, c_2 and the end, misses y by two things of the same size h^4:
+Inside a step P, through the start, the stages c_1, c_2 and the end, differs from y by two errors of
+the same order h^4:
 
-* where y is free to move, its stages are off. f(P) - P' = d (s - c_1)(s - c_2)(s - 1), so y - P = h d M(s), M the integral of the product from 0.
-  The embedded error estimate is h/GAMMA times this at s = 0, filtered by the real system: what stiff forces tie to the rest keeps its exact stages;
-* it has no fourth power. The second stage and the start of the old step, corrected alike, give the fourth and the fifth.
+* where y is not tied by stiff forces, its stages are inaccurate. f(P) - P' = d (s - c_1)(s - c_2)(s
+  - 1), so y - P = h d M(s), M the integral of the product from 0. The embedded error estimate is
+  h/GAMMA times this at s = 0, filtered by the real system: components tied by stiff forces keep
+  their exact stages;
+* P has no fourth-power term. The second stage and the start of the previous step, corrected in the
+  same way, give the fourth and fifth powers.
 
-Sizes of steps and errors at their ends know nothing of this. Collocation: E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, IV.8.
+Neither step sizes nor errors at step ends depend on this refinement. Collocation: E. Hairer, G.
+Wanner, Solving Ordinary Differential Equations II, IV.8.
 """
 
 from kinetree.solvers.integrate.controller import FRESH, T_NEW, Y_NEW, Y_OLD, H, block, copy
@@ -32,25 +38,27 @@ LONGEST = 4.0  # step over the old step up to which the old points say something
 
 @kernel
 def nodes(back):
-    """Return s (s - c_1) (s - c_2) (s - 1) with back = s - 1."""
+    """Return s (s - c_1) (s - c_2) (s - 1) for back = s - 1."""
     return (back + 1.0) * (back + 1.0 - C1) * (back + 1.0 - C2) * back
 
 
 @kernel
 def stages(back):
-    """Return the cubic interpolant through the four nodes."""
+    """Return the cubic M(s) - s (s - c_1) (s - c_2) (s - 1) / 4 for back = s - 1, M being the
+    integral of the module's docstring.
+    """
     return -0.075 * (back + 1.0) * (2.0 * back + 1.0) * back
 
 
 @kernel
 def cubic(p1, p2, p3, back):
-    """Return the collocation polynomial, relative to the end of the step."""
+    """Return the collocation polynomial at `back` = s - 1, relative to the end of the step."""
     return back * (p1 + (back - C2 + 1.0) * (p2 + (back - C1 + 1.0) * p3))
 
 
 @kernel
 def store(mem, h):
-    """Store the interpolating polynomial of the step."""
+    """Store the collocation polynomial of the step for dense output."""
     z1, z2, z3, p1, p2, p3 = (
         block(mem, Z1),
         block(mem, Z2),

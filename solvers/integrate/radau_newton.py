@@ -66,13 +66,13 @@ JACOBIAN, REAL, COMPLEX_RE, COMPLEX_IM = range(4)
 
 @kernel
 def memory_size(n):
-    """Return the length of `mem`."""
+    """Return the length of the memory of the Radau Newton iteration for n states."""
     return CT.HEADER + MATRICES_AT * n + 4 * n * n
 
 
 @kernel
 def matrix(mem, j):
-    """Return the view of one of the n x n matrices."""
+    """Return the view of the j-th n x n matrix in `mem`."""
     n = int(mem[CT.N])
     at = CT.HEADER + MATRICES_AT * n + j * n * n
     return mem[at : at + n * n]
@@ -80,14 +80,16 @@ def matrix(mem, j):
 
 @kernel
 def trial_of(mem):
-    """Return the view of 2n numbers of scratch."""
+    """Return the view of 2n scratch values in `mem`."""
     n = int(mem[CT.N])
     return mem[CT.HEADER + STAGE * n : CT.HEADER + (STAGE + 2) * n]
 
 
 @kernel
 def weigh(mem):
-    """Set the weights 1/tolerance of the running step; the inner tolerance is 0.1 rtol^(2/3), since the error estimate is only of order 3."""
+    """Set the weights 1/tolerance of the current step. The inner tolerance is 0.1 rtol^(2/3), since
+    the error estimate is only of order 3.
+    """
     inner = 0.1 * mem[CT.RTOL] ** (2.0 / 3.0)
     mem[KAPPA] = max(10.0 * 2.22e-16 / inner, min(0.03, math.sqrt(inner)))
     y, atol, weight = CT.block(mem, CT.Y_NEW), CT.block(mem, CT.ATOL), CT.block(mem, WEIGHT)
@@ -97,7 +99,7 @@ def weigh(mem):
 
 @kernel
 def factorise(mem, h):
-    """Factor both matrices for step h; returns 1 if one is singular."""
+    """Factor the real and the complex matrix for step size h; return 1 if one is singular, else 0."""
     n, jacobian = int(mem[CT.N]), matrix(mem, JACOBIAN)
     real, re, im = matrix(mem, REAL), matrix(mem, COMPLEX_RE), matrix(mem, COMPLEX_IM)
     mem[CT.FACTORISATIONS] += 1.0
@@ -117,7 +119,9 @@ def factorise(mem, h):
 
 @kernel
 def predict(mem, h):
-    """Start values of Z and W: the collocation polynomial of the last step, continued; zero for the first step."""
+    """Predict start values of Z and W by extrapolating the collocation polynomial of the last step;
+    zero for the first step.
+    """
     z1, z2, z3, w1, w2, w3 = (
         CT.block(mem, Z1),
         CT.block(mem, Z2),
@@ -202,7 +206,9 @@ def newton_update(mem, h):
 
 @kernel
 def iterate(mem, rhs, context, h):
-    """Solve the collocation equations: returns (status, factor): 0 converged; -1 not converged, try h*factor; > 0 failure of the right-hand side."""
+    """Solve the collocation equations; return (status, factor): 0 converged; -1 not converged, try
+    step size h*factor; > 0 failure of the right-hand side.
+    """
     predict(mem, h)
     last, rate, last_rate, kappa = 0.0, 1.0, 0.0, mem[KAPPA]
     quality, measured = max(mem[QUALITY], 2.2e-16) ** 0.8, mem[QUALITY] != NOT_MEASURED

@@ -1,6 +1,8 @@
-"""Classical Runge-Kutta method of order 4 with fixed step: four evaluations per step, one of them shared with the dense output.
+"""Classical Runge-Kutta method of order 4 with fixed step: four evaluations per step, one of them
+shared with the dense output.
 
-A step starts at t_start + k h, so that time never drifts; the last step before a hard limit is shortened.
+Steps start at t_start + k h, so that rounding of the time does not accumulate; the last step before
+a hard limit is shortened.
 """
 
 from kinetree.solvers.integrate import controller as CT
@@ -13,13 +15,13 @@ K2, K3, K4, STAGE = range(CT.BLOCKS, CT.BLOCKS + 4)
 
 @kernel
 def rk4_size(n):
-    """Return the length of `mem`."""
+    """Return the length of the memory `mem` of the RK4 method for n states."""
     return CT.HEADER + (CT.BLOCKS + 4) * n
 
 
 @kernel
 def rk4_start(mem, rhs, context, t, y):
-    """Return begin at (t, y) with step H_GIVEN."""
+    """Start the RK4 method at (t, y) with step H_GIVEN; return the status."""
     CT.begin(mem, t, y)
     mem[CT.ORDER] = 4.0
     return rk4_restart(mem, rhs, context)
@@ -27,7 +29,7 @@ def rk4_start(mem, rhs, context, t, y):
 
 @kernel
 def rk4_restart(mem, rhs, context):
-    """Begin anew at T_NEW with the state in Y_NEW."""
+    """Restart the RK4 method at T_NEW with the state in Y_NEW; return the status."""
     CT.forget(mem)
     CT.anchor_grid(mem)
     return rk4_changed(mem, rhs, context)
@@ -35,7 +37,7 @@ def rk4_restart(mem, rhs, context):
 
 @kernel
 def rk4_changed(mem, rhs, context):
-    """Refresh f after Y_NEW was changed."""
+    """Evaluate f again after Y_NEW was changed; return the status."""
     return CT.evaluate(
         CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW)
     )
@@ -65,7 +67,9 @@ def rk4_step(mem, rhs, context, t_limit):
 
 @kernel
 def runge_kutta(mem, rhs, context, h, t_end):
-    """Compute the state after a step of size h into STAGE with three evaluations."""
+    """Compute the state after a step of size h into STAGE with three evaluations (F_NEW is known);
+    return the status.
+    """
     t, y, f, stage = (
         mem[CT.T_NEW],
         CT.block(mem, CT.Y_NEW),
@@ -95,7 +99,7 @@ def runge_kutta(mem, rhs, context, h, t_end):
 
 @kernel
 def rk4_interpolate(out, mem, t):
-    """Compute the state at t inside the last step."""
+    """Compute the state at t inside the last step by cubic Hermite interpolation."""
     hermite(out, mem, t)
 
 

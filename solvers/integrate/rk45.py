@@ -1,8 +1,10 @@
-"""Runge-Kutta method 5(4) of J. R. Dormand and P. J. Prince (1980) with PI step control, dense output of order 4 and a stiffness estimate.
+"""Runge-Kutta pair 5(4) of J. R. Dormand and P. J. Prince (1980) with PI step-size control, dense
+output of order 4 and a stiffness estimate.
 
-Six evaluations per accepted step (the last stage is the first of the next step). Controller, dense output and the estimate
-|f(y7) - f(y6)| / |y7 - y6| of the dominant eigenvalue after E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I,
-II.4 to II.6, and II, IV.2.
+Six evaluations per accepted step (the last stage is the first of the next step). Step-size control,
+dense output and the estimate |f(y7) - f(y6)| / |y7 - y6| of the dominant eigenvalue after E.
+Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, II.4 to II.6, and II,
+IV.2.
 """
 
 import math
@@ -48,20 +50,22 @@ K2, K3, K4, K5, K6, K7, STAGE, LAST, DENSE_4 = range(
 
 @kernel
 def rk45_size(n):
-    """Return the length of `mem`."""
+    """Return the length of the memory `mem` of the RK45 method for n states."""
     return CT.HEADER + (CT.BLOCKS + 9) * n
 
 
 @kernel
 def rk45_start(mem, rhs, context, t, y):
-    """Return begin at (t, y)."""
+    """Start the RK45 method at (t, y); return the status."""
     CT.begin(mem, t, y)
     return rk45_restart(mem, rhs, context)
 
 
 @kernel
 def rk45_restart(mem, rhs, context):
-    """Begin anew at T_NEW with the state in Y_NEW: first step chosen, error history forgotten."""
+    """Restart the RK45 method at T_NEW with the state in Y_NEW: the first step is chosen anew,
+    error history is discarded.
+    """
     CT.forget(mem)
     mem[CT.ORDER] = 5.0
     mem[LAST_ERROR] = 1e-4
@@ -75,7 +79,7 @@ def rk45_restart(mem, rhs, context):
 
 @kernel
 def rk45_changed(mem, rhs, context):
-    """Refresh f after Y_NEW was changed."""
+    """Evaluate f again after Y_NEW was changed; return the status."""
     return CT.evaluate(
         CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW)
     )
@@ -107,7 +111,7 @@ def clear_stages(mem):
 
 @kernel
 def stages(mem, rhs, context, h):
-    """Evaluate k2..k6; the solution of order 5 goes to STAGE, the argument of k6 to LAST."""
+    """Evaluate k2..k6; the solution of order 5 is left in STAGE, the argument of k6 in LAST."""
     t, k1, stage = mem[CT.T_NEW], CT.block(mem, CT.F_NEW), CT.block(mem, STAGE)
     weights = (A2, A3, A4, A5)
     for j in range(4):
@@ -127,7 +131,7 @@ def stages(mem, rhs, context, h):
 
 @kernel
 def error_of(mem, h, k7):
-    """Return the weighted difference of the solutions of order 5 and 4."""
+    """Return the weighted norm of the difference of the solutions of order 5 and 4."""
     k1, e, k3, k4, k5, k6 = (
         CT.block(mem, CT.F_NEW),
         CT.block(mem, K2),
@@ -145,7 +149,9 @@ def error_of(mem, h, k7):
 
 @kernel
 def estimate_stiffness(mem, h, k7):
-    """Estimate the dominant eigenvalue from the two evaluations at t + h and count steps at the border of stability."""
+    """Estimate the dominant eigenvalue from the two evaluations at t + h and count steps at the
+    stability limit.
+    """
     mem[CT.LIPSCHITZ] = CT.steepness(
         k7, CT.block(mem, K6), CT.block(mem, STAGE), CT.block(mem, LAST)
     )
@@ -182,7 +188,7 @@ def commit(mem, t, h, k7):
 
 @kernel
 def rk45_step(mem, rhs, context, t_limit):
-    """Make one accepted step."""
+    """Make one accepted step of the RK45 method; return the status."""
     k7, wanted = CT.block(mem, K7), mem[CT.H_NEXT]
     h, failed = CT.limited(mem, wanted, t_limit), CT.STEP_TOO_SMALL
     for attempt in range(CT.MAX_REJECTIONS):

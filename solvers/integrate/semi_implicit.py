@@ -1,8 +1,9 @@
-"""Methods of fixed step and fixed cost for real time.
+"""Fixed-step methods with a fixed cost per step, for real time.
 
-REFRESH = k > 0: Rosenbrock method ROS2 of order 2, L-stable, two evaluations per step, Jacobian and factors every k steps; it keeps order 2
-with any old Jacobian. J. G. Verwer, E. J. Spee, J. G. Blom, W. Hundsdorfer, SIAM J. Sci. Comput. 20 (1999) 1456.
-REFRESH = 0: symplectic Euler method of order 1, u first, then q with the new u; y = (q, u, x).
+REFRESH = k > 0: Rosenbrock method ROS2 of order 2, L-stable, two evaluations per step, Jacobian and
+factors recomputed every k steps; it keeps order 2 with any outdated Jacobian. J. G. Verwer, E. J.
+Spee, J. G. Blom, W. Hundsdorfer, SIAM J. Sci. Comput. 20 (1999) 1456. REFRESH = 0: symplectic Euler
+method of order 1, u first, then q with the new u; y = (q, u, x).
 """
 
 import math
@@ -25,13 +26,13 @@ MATRICES_AT = PIVOTS + 1
 
 @kernel
 def semi_implicit_size(n):
-    """Return the length of `mem`."""
+    """Return the length of the memory `mem` of the semi-implicit methods for n states."""
     return CT.HEADER + MATRICES_AT * n + 2 * n * n
 
 
 @kernel
 def semi_implicit_start(mem, rhs, context, t, y):
-    """Return begin at (t, y) with step H_GIVEN; REFRESH, NQ and NU are set before."""
+    """Start at (t, y) with step H_GIVEN; REFRESH, NQ and NU must have been set. Return the status."""
     CT.begin(mem, t, y)
     mem[CT.ORDER] = 2.0 if mem[CT.REFRESH] > 0.0 else 1.0
     return semi_implicit_restart(mem, rhs, context)
@@ -39,7 +40,7 @@ def semi_implicit_start(mem, rhs, context, t, y):
 
 @kernel
 def semi_implicit_restart(mem, rhs, context):
-    """Begin anew at T_NEW with the state in Y_NEW and a new Jacobian."""
+    """Restart at T_NEW with the state in Y_NEW and a new Jacobian; return the status."""
     CT.forget(mem)
     CT.anchor_grid(mem)
     mem[AGE] = mem[CT.REFRESH]
@@ -48,7 +49,7 @@ def semi_implicit_restart(mem, rhs, context):
 
 @kernel
 def semi_implicit_changed(mem, rhs, context):
-    """Refresh f after Y_NEW was changed."""
+    """Evaluate f again after Y_NEW was changed; return the status."""
     return CT.evaluate(
         CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW)
     )
@@ -56,7 +57,7 @@ def semi_implicit_changed(mem, rhs, context):
 
 @kernel
 def matrix(mem, j):
-    """Return the view of the Jacobian (0) or of the factors (1)."""
+    """Return the view of the Jacobian (j = 0) or of its factors (j = 1)."""
     n = int(mem[CT.N])
     at = CT.HEADER + MATRICES_AT * n + j * n * n
     return mem[at : at + n * n]
@@ -64,7 +65,7 @@ def matrix(mem, j):
 
 @kernel
 def factorise(mem, h):
-    """Factor I - gamma h J; returns 1 if singular."""
+    """Factor I - gamma h J; return 1 if it is singular, else 0."""
     n, jacobian, a = int(mem[CT.N]), matrix(mem, 0), matrix(mem, 1)
     for i in range(n * n):
         a[i] = -GAMMA * h * jacobian[i]
@@ -77,7 +78,7 @@ def factorise(mem, h):
 
 @kernel
 def refresh(mem, rhs, context, h):
-    """Bring Jacobian and factors up to date when they are due."""
+    """Recompute Jacobian and factors if they are due; return the status."""
     n = int(mem[CT.N])
     if mem[AGE] >= mem[CT.REFRESH]:
         at = CT.HEADER + STAGE * n

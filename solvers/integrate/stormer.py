@@ -1,9 +1,12 @@
-"""Stormer's method of order 6 with fixed step for q'' = f(t, q, q') [Sh24]: one evaluation per step, two with the corrector.
+"""Stormer's method of order 6 with fixed step for q'' = f(t, q, q') [Sh24]: one evaluation per
+step, two with the corrector.
 
-Summed form on S1 = sum f, S2 = sum S1: q_{n+1} = h^2 (S2_n + sum b_j f_{n-j}), u_{n+1} = h (S1_n + sum a_j f_{n-j}), j = 0..4; first-order
-states go with the Adams formula of u, of the same order. So do coordinates whose rates are no speeds, as those of quaternions, which then have
-q' = q o (0, u)/2 at every step. Rounding does not accumulate as in the unsummed form. y = (q, u, x). The first step spans 4 h and is made by
-extrapolation. Coefficients: P. Henrici, Discrete Variable Methods in Ordinary Differential Equations, 1962, chapters 5 and 6.
+Summed form on S1 = sum f, S2 = sum S1: q_{n+1} = h^2 (S2_n + sum b_j f_{n-j}), u_{n+1} = h (S1_n +
+sum a_j f_{n-j}), j = 0..4. First-order states use the Adams formula of u, of the same order. So do
+coordinates whose rates are not speeds, such as quaternions, for which q' = q o (0, u)/2 at every
+step. Rounding errors do not accumulate as in the unsummed form. y = (q, u, x). The first step spans
+4 h and uses extrapolation. Coefficients: P. Henrici, Discrete Variable Methods in Ordinary
+Differential Equations, 1962, chapters 5 and 6.
 """
 
 import math
@@ -16,8 +19,8 @@ PAST = 5  # values of f in a formula
 
 
 def ordinates(differences: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the weights of f_n, f_{n-1}, ... from the coefficients of the backward differences of
-    f_n.
+    """Return the weights of f_n, f_{n-1}, ... that correspond to given weights of the backward
+    differences of f_n.
     """
     return tuple(
         (-1) ** j * sum(c * math.comb(m, j) for m, c in enumerate(differences) if m >= j)
@@ -41,13 +44,15 @@ SPEEDS = (
 
 @kernel
 def stormer_size(n):
-    """Return the length of `mem`."""
+    """Return the length of the memory `mem` of Stormer's method for n states."""
     return CT.HEADER + (SPEEDS + 1) * n
 
 
 @kernel
 def stormer_start(mem, rhs, context, t, y):
-    """Begin at (t, y) with step H_GIVEN; NQ and NU are set before, and SPEEDS where they differ."""
+    """Start Stormer's method at (t, y) with step H_GIVEN; NQ, NU and, where it differs, SPEEDS must
+    have been set.
+    """
     nq, nu, speeds = int(mem[CT.NQ]), int(mem[CT.NU]), CT.block(mem, SPEEDS)
     if nu < 0 or nq < nu:
         return CT.INCONSISTENT
@@ -61,7 +66,9 @@ def stormer_start(mem, rhs, context, t, y):
 
 @kernel
 def stormer_restart(mem, rhs, context):
-    """Begin anew at T_NEW with the state in Y_NEW: the next step is the start over 4 h."""
+    """Restart Stormer's method at T_NEW with the state in Y_NEW: the next step is a starting step
+    over 4 h.
+    """
     CT.forget(mem)
     CT.anchor_grid(mem)
     mem[SUMMED] = 0.0
@@ -71,7 +78,7 @@ def stormer_restart(mem, rhs, context):
 
 @kernel
 def stormer_changed(mem, rhs, context):
-    """Refresh f and the sums after Y_NEW was changed a little."""
+    """Refresh f and the sums after a small change of Y_NEW."""
     f = CT.block(mem, CT.F_NEW)
     status = CT.evaluate(f, mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
     CT.copy(CT.block(mem, HISTORY), f)
@@ -82,7 +89,7 @@ def stormer_changed(mem, rhs, context):
 
 @kernel
 def weighted_past(mem, weights, i):
-    """Return the sum of weights_j f_{n-j} of component i."""
+    """Return the sum of weights_j f_{n-j} for component i."""
     at, n = CT.HEADER + HISTORY * int(mem[CT.N]) + i, int(mem[CT.N])
     total = 0.0
     for j in range(PAST):
@@ -92,7 +99,7 @@ def weighted_past(mem, weights, i):
 
 @kernel
 def begin_sums(mem):
-    """Find the sums at t_n that reproduce q_n and u_n by the implicit formulas."""
+    """Compute the sums at t_n with which the implicit formulas reproduce q_n and u_n."""
     h, y, sums = mem[CT.H_GIVEN], CT.block(mem, CT.Y_NEW), CT.block(mem, SUMS)
     speeds = CT.block(mem, SPEEDS)
     for i in range(len(y) - 1, -1, -1):  # speeds stand behind coordinates: theirs are found first
@@ -122,7 +129,7 @@ def add_to_sums(mem, f):
 
 @kernel
 def replace_newest(mem, f):
-    """Exchange the newest f in history and sums."""
+    """Replace the newest f in history and sums."""
     sums, newest, speeds = CT.block(mem, SUMS), CT.block(mem, HISTORY), CT.block(mem, SPEEDS)
     for i in range(len(f)):
         k = int(speeds[i])
@@ -158,7 +165,7 @@ def implicit_formula(mem, y):
 
 @kernel
 def stormer_step(mem, rhs, context, t_limit):
-    """Make one step of size H_GIVEN; at a start, one of 4 H_GIVEN."""
+    """Make one step of size H_GIVEN, or a starting step of 4 H_GIVEN; return the status."""
     hard, t, h = mem[CT.HARD] == 1.0, mem[CT.T_NEW], mem[CT.H_GIVEN]
     if mem[KNOWN] == 1.0 and not (hard and t + (PAST - 1) * h > t_limit + 1e-9 * h):
         return start_block(mem, rhs, context)
@@ -187,7 +194,7 @@ def stormer_step(mem, rhs, context, t_limit):
 
 @kernel
 def give_up(mem, status):
-    """Return to the start of a step that failed; a new start follows."""
+    """Return to the start of a step that failed, so that the method starts anew; return `status`."""
     CT.copy(CT.block(mem, CT.Y_NEW), CT.block(mem, CT.Y_OLD))
     CT.copy(CT.block(mem, CT.F_NEW), CT.block(mem, CT.F_OLD))
     CT.copy(CT.block(mem, HISTORY), CT.block(mem, CT.F_OLD))
@@ -198,7 +205,9 @@ def give_up(mem, status):
 
 @kernel
 def single_step(mem, rhs, context, t_end):
-    """Step to t_end by extrapolation; whole steps add to the history until it is complete."""
+    """Make one step to t_end by extrapolation; steps of full size extend the history until it is
+    complete.
+    """
     t, y, f, h = mem[CT.T_NEW], CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_NEW), mem[CT.H_GIVEN]
     CT.copy(CT.block(mem, CT.Y_OLD), y)
     CT.copy(CT.block(mem, CT.F_OLD), f)
@@ -220,7 +229,7 @@ def single_step(mem, rhs, context, t_end):
 
 @kernel
 def start_block(mem, rhs, context):
-    """Fill the history by four extrapolation steps."""
+    """Fill the history by four extrapolation steps; return the status."""
     t, h, y, f = mem[CT.T_NEW], mem[CT.H_GIVEN], CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_NEW)
     CT.copy(CT.block(mem, CT.Y_OLD), y)
     CT.copy(CT.block(mem, CT.F_OLD), f)

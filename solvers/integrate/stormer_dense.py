@@ -1,6 +1,8 @@
-"""Dense output of Stormer's method: the polynomial through the last five values of f, integrated once for u and x and twice for q.
+"""Dense output of Stormer's method: the polynomial through the last five values of f, integrated
+once for u and x and twice for q.
 
-Quaternions are integrated once, as u. Made continuous with its derivative at the old end of the step; error h^6 as the method's own.
+Quaternions are integrated once, like u. The polynomial is made continuously differentiable at the
+start of the step; its error is of order h^6, like that of the method.
 """
 
 from kinetree.solvers.integrate.controller import H_GIVEN, T_NEW, Y_NEW, Y_OLD, H, block, copy
@@ -33,7 +35,7 @@ def differences_once(s):
 
 @kernel
 def differences_twice(s):
-    """Return the double integrals of the backward differences."""
+    """Return the double integrals of the backward-difference polynomials from 0 to s."""
     c = s * s * s
     return (
         s * s / 2.0,
@@ -46,7 +48,9 @@ def differences_twice(s):
 
 @kernel
 def to_ordinates(d):
-    """Return the weights of f_n .. f_{n-4} from those of backward differences."""
+    """Return the weights of f_n .. f_{n-4} that correspond to the weights d of the backward
+    differences.
+    """
     return (
         d[0] + d[1] + d[2] + d[3] + d[4],
         -(d[1] + 2.0 * d[2] + 3.0 * d[3] + 4.0 * d[4]),
@@ -58,7 +62,7 @@ def to_ordinates(d):
 
 @kernel
 def add_polynomial(out, mem, s, factor):
-    """Add factor times the state at t_n + s h."""
+    """Add `factor` times the state at t_n + s h to `out`."""
     h, y, speeds = mem[H_GIVEN], block(mem, Y_NEW), block(mem, SPEEDS)
     a, b = to_ordinates(differences_once(s)), to_ordinates(differences_twice(s))
     f0, f1, f2, f3, f4 = (

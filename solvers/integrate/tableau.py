@@ -1,8 +1,10 @@
-"""Explicit Runge-Kutta pairs as tables, and the order conditions they have to meet.
+"""Tableaus of explicit Runge-Kutta pairs and their order conditions.
 
-A pair of order p: b (the last row of `a`: the last stage of a step is the first of the next one), an estimate of the error, and weights of the dense
-output that are polynomials of the part of the step. A rooted tree t of r vertices gives the condition sum b_i Phi_i(t) = 1/gamma(t), for dense
-weights theta^r/gamma(t). J. C. Butcher, Numerical Methods for Ordinary Differential Equations, 2016, chapter 3.
+A pair of order p has weights b (the last row of `a`: the last stage of a step is the first of the
+next one), error weights, and dense-output weights that are polynomials of the fraction theta of the
+step. A rooted tree t of r vertices gives the condition sum b_i Phi_i(t) = 1/gamma(t), for dense
+weights theta^r/gamma(t). J. C. Butcher, Numerical Methods for Ordinary Differential Equations,
+2016, chapter 3.
 """
 
 from collections.abc import Iterator
@@ -14,7 +16,7 @@ Rows = tuple[tuple[float, ...], ...]
 
 
 class Tableau(NamedTuple):
-    """Nodes and weights; stages beyond `stages` serve the dense output alone."""
+    """Nodes and weights of a Runge-Kutta pair; stages beyond `stages` serve the dense output alone."""
 
     order: int  # of the solution
     lower: int  # of the solution it is compared with
@@ -32,7 +34,7 @@ class Tableau(NamedTuple):
         return (*row, *(0.0,) * (len(self.c) - len(row)))
 
     def defects(self) -> dict[str, float]:
-        """Return the largest violation of the order conditions of every order."""
+        """Return the largest violation of the order conditions for every order."""
         s = len(self.c)
         lower = tuple(
             x - y for x, y in zip(self.b, (*self.error, *(0.0,) * (s - self.stages)), strict=True)
@@ -59,7 +61,7 @@ class Tableau(NamedTuple):
         return found
 
     def excess(self) -> float:
-        """Return the largest violation of the conditions of one order more."""
+        """Return the largest violation of the order conditions one order above that of the pair."""
         return max(self.violation(self.b, t, 1.0) for t in trees(self.order + 1))
 
     def violation(self, b: tuple[float, ...], tree: Tree, right: float) -> float:
@@ -69,7 +71,7 @@ class Tableau(NamedTuple):
         )
 
     def elementary(self, tree: Tree) -> list[float]:
-        """Return phi_i(t) of every stage."""
+        """Return the elementary weight phi_i(t) of every stage for a rooted tree."""
         found = [1.0] * len(self.c)
         for branch in tree:
             below = self.elementary(branch)
@@ -93,13 +95,15 @@ class Tableau(NamedTuple):
 
 
 def scale(weights, values) -> float:
-    """Return 1, or the size of the terms of a sum: its rounding is a part of that."""
+    """Return the magnitude of the terms of a weighted sum, at least 1, which bounds its rounding
+    error.
+    """
     return max(1.0, sum(abs(x * y) for x, y in zip(weights, values, strict=False)))
 
 
 @cache
 def trees(order: int) -> tuple[Tree, ...]:
-    """Return all rooted trees with that many vertices."""
+    """Return all rooted trees with `order` vertices."""
     return ((),) if order == 1 else tuple(sorted(set(forests(order - 1, order - 1))))
 
 
@@ -118,7 +122,7 @@ def trees_to(order: int) -> list[Tree]:
 
 
 def size(tree: Tree) -> int:
-    """Return the number of vertices."""
+    """Return the number of vertices of a tree."""
     return 1 + sum(size(branch) for branch in tree)
 
 

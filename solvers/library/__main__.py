@@ -1,6 +1,7 @@
 """`python -m kinetree.solvers.library build [PLATFORM ...]`: compile the engine ahead of time.
 
-Platforms named besides are those whose code FMUs carry: linux64, win64, aarch64-linux, darwin64, aarch64-darwin.
+PLATFORM adds engines for FMUs on other platforms: linux64, win64, aarch64-linux, darwin64,
+aarch64-darwin.
 """
 
 import sys

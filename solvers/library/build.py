@@ -1,7 +1,9 @@
-"""Builds the engine's libraries for this machine, and the objects that FMUs carry to other processors and platforms.
+"""Builds the engine's libraries for this machine, and the object code that FMUs carry for other
+processors and platforms.
 
-The LLVM code of a library is made once, which takes longest; machine code is made from it for a processor when it is first wanted.
-Everything is kept by content: the folder's name holds the hash of all kernel sources.
+The LLVM code of a library, which takes longest, is generated once; machine code for a processor is
+generated from it when first needed. Files are stored by content: the folder's name contains the
+hash of all kernel sources.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ def build(say: Say = silent, libraries: Iterable[str] = LIBRARIES) -> Path:
 
 
 def ready(name: str, processor: str = "") -> bool:
-    """Return whether a library exists, linked or as object code."""
+    """Return whether a library exists for a processor level, linked or as object code."""
     path = library_path(name, processor or level())
     return sound(path) or (linker() is None and sound(path.with_suffix(".o")))
 
@@ -77,7 +79,7 @@ def build_all_levels(say: Say = silent) -> None:
 
 
 def objects_for(target: Platform, say: Say = silent) -> list[Path]:
-    """Return object files of the core for every processor level of a platform, compiling missing
+    """Return the core's object files for every processor level of a platform, compiling missing
     ones.
     """
     folder = made_folder()
@@ -113,12 +115,12 @@ def made_folder() -> Path:
 
 
 def code_path(library: str) -> Path:
-    """Return LLVM code of a library, packed."""
+    """Return the path of a library's compressed LLVM code."""
     return place(f"kinetree-{library}.bc.z")
 
 
 def object_path(target: Platform | None, level_name: str) -> Path:
-    """Return the object code of the core, for linking it into something else."""
+    """Return the path of the core's object code for a platform and processor level."""
     return place(
         f"kinetree-core-{level_name}.o"
         if target == this_platform() or target is None
@@ -127,7 +129,7 @@ def object_path(target: Platform | None, level_name: str) -> Path:
 
 
 def at_once(jobs: list[tuple[str, str]], say: Say) -> None:
-    """Run jobs in parallel processes; a job is a label and a call of a function of this module."""
+    """Run jobs in parallel processes; a job is a label and the call of a function of this module."""
     running = []
     for what, call in jobs:
         say(f"compiling {what}")
@@ -153,15 +155,17 @@ def at_once(jobs: list[tuple[str, str]], say: Say) -> None:
 
 
 def child_environment() -> dict[str, str]:
-    """Return child processes leave optimisation to `emit`: numba would optimise every kernel again
-    in each of its callers.
+    """Return the environment of child processes, in which numba does not optimise: `emit` does that
+    once, numba would repeat it for every caller of a kernel.
     """
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_DISABLE_JIT"}
     return environment | {"NUMBA_OPT": "0"}
 
 
 def make_code(library: str) -> bytes:
-    """Return the LLVM bitcode of a library; it is cached for machine code of other processors."""
+    """Return the LLVM bitcode of a library, which is cached so that machine code for other
+    processors can be generated.
+    """
     if sound(code_path(library)):
         return zlib.decompress(code_path(library).read_bytes())
     from kinetree.solvers.entries import entries
@@ -175,7 +179,9 @@ def make_code(library: str) -> bytes:
 
 
 def make_object(library: str, target: str, level_name: str) -> Path:
-    """Return the object code of the core for one processor level of a platform."""
+    """Return the core's object file for one processor level of a platform, compiling it if it is
+    missing.
+    """
     from kinetree.solvers.library.compile_ahead import emit
     from kinetree.solvers.library.platforms import PLATFORMS
 

@@ -1,4 +1,4 @@
-"""Builds a missing library when it is first needed and reports the wait on standard error."""
+"""Builds a missing library when it is first needed and reports progress on standard error."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ TAKES = {"core": "about a minute", "forms": "about a minute", "lanes": "about a 
 
 
 def build_once(library: str) -> bool:
-    """Build a library of this machine; without a linker, print that jitted kernels are used
-    instead.
+    """Build a library of this machine and return whether that worked; without a linker, print that
+    kernels are compiled just in time instead.
     """
     print(
         f"Kinetree prepares its engine for this machine ('{library}', once, {TAKES[library]}) ...",
@@ -32,7 +32,9 @@ def build_once(library: str) -> bool:
 
 
 class signs_of_life:
-    """Seconds that have passed, on one line of a terminal or now and then in a log."""
+    """Context manager that shows the seconds passed: on one line of a terminal, or now and then in
+    a log.
+    """
 
     def __enter__(self) -> None:
         self.done = threading.Event()

@@ -1,4 +1,6 @@
-"""The program that compiles C and links: the machine's compiler, else zig, which pip installs (`ziglang`) and which knows every platform."""
+"""Finds the program that compiles C and links: the machine's compiler, else zig, which pip installs
+(`ziglang`) and which supports every platform.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,12 @@ from kinetree.solvers.cache import cache_root
 
 
 class LibraryError(Exception):
-    """The library cannot be built or loaded; the message gives the cause and the remedy."""
+    """Raised if a library cannot be built or loaded; the message gives the cause and the remedy."""
 
 
 @lru_cache(maxsize=1)
 def has_zig() -> bool:
-    """Return whether zig is installed beside this Python."""
+    """Return whether zig is installed for this Python."""
     return find_spec("ziglang") is not None
 
 
@@ -32,7 +34,7 @@ def compiler() -> list[str]:
 
 
 def cross_compiler(target: str) -> list[str]:
-    """Return the command of a C compiler for a platform, named as zig names it."""
+    """Return the command of a C compiler for another platform, given by zig's name for it."""
     if not has_zig():
         raise LibraryError("other platforms need zig: install it with 'pip install ziglang'")
     return [
@@ -51,7 +53,7 @@ def refuse() -> list[str]:
 
 
 def run(command: Sequence[str]) -> None:
-    """Run a tool; where it fails, raise a LibraryError with the tool's own message."""
+    """Run a tool; if it fails, raise a LibraryError with the tool's own message."""
     places = {
         "ZIG_GLOBAL_CACHE_DIR": str(cache_root() / "zig"),
         "ZIG_LOCAL_CACHE_DIR": str(cache_root() / "zig"),

@@ -1,7 +1,8 @@
-"""Compiles entry points ahead of time: one LLVM module per library, and its machine code for any processor of any platform.
+"""Compiles entry points ahead of time: one LLVM module per library, and its machine code for any
+processor of any platform.
 
-Every entry becomes a C function over three pointers; numba's LLVM modules are linked into one, which is optimised once for each processor level.
-The code needs neither Python nor the numba runtime.
+Every entry becomes a C function of three pointers. numba's LLVM modules are linked into one, which
+is optimised once per processor level. The code needs neither Python nor the numba runtime.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ RAISED = 99  # status of a kernel that raised after all; without it the library 
 
 
 def bare_wrapper(context, library, fndesc, env, call_helper):
-    """Emit the C function of an entry point, and nothing for other kernels, whose wrappers are
-    never called.
+    """Emit the C function of an entry point; for other kernels emit nothing, since their wrappers
+    are never called.
     """
     from llvmlite import ir
     from numba import types
@@ -42,7 +43,9 @@ def bare_wrapper(context, library, fndesc, env, call_helper):
 
 
 def keep_from_running() -> None:
-    """Make numba stop at LLVM code in this process, without machine code for every kernel."""
+    """Make numba stop at LLVM code in this process instead of generating machine code for every
+    kernel.
+    """
     from numba.core import codegen, cpu
 
     cpu.CPUContext.create_cfunc_wrapper = bare_wrapper
@@ -61,7 +64,7 @@ def left_alone(library) -> None:
 
 
 def linked_module(entries: dict[str, Callable]):
-    """Return all entry points linked in one LLVM module in which only they are visible."""
+    """Return one LLVM module that contains all entry points, in which only they are visible."""
     import llvmlite.binding as llvm
 
     from kinetree.solvers.linked_kernels import REGISTERED, make_callback
@@ -88,7 +91,7 @@ def linked_module(entries: dict[str, Callable]):
 
 def hooks() -> str:
     """Return LLVM code of all hooks: each calls the entry whose address is in `kt_hook_NAME`, or
-    fails if that is empty.
+    fails if that is null.
     """
     from llvmlite import ir
 
@@ -111,7 +114,7 @@ def hooks() -> str:
 
 
 def reachable(libraries: list) -> list:
-    """Return the code libraries of numba that these ones call, each once."""
+    """Return all numba code libraries that the given ones call, directly or indirectly, each once."""
     found: dict[int, object] = {}
     stack = list(libraries)
     while stack:
@@ -123,7 +126,7 @@ def reachable(libraries: list) -> list:
 
 
 def hide(module) -> None:
-    """Make everything but entry points internal, so that unused functions are removed."""
+    """Give everything but entry points internal linkage, so that unused functions are removed."""
     for f in module.functions:
         if not f.is_declaration and (not f.name.startswith("kt_") or f.name.startswith("kt_in_")):
             f.linkage = "internal"
@@ -133,7 +136,9 @@ def hide(module) -> None:
 
 
 def emit(bitcode: bytes, path: Path, processor: str, suffix: str = "", triple: str = "") -> None:
-    """Optimise for one processor and write the object file; visible names end with the suffix, another triple is that of another platform."""
+    """Optimise for one processor and write the object file; visible names end with `suffix`,
+    `triple` names another platform.
+    """
     import llvmlite.binding as llvm
 
     module = llvm.parse_bitcode(bitcode)

@@ -1,4 +1,4 @@
-"""Loads the compiled library for this processor level if it exists and is undamaged."""
+"""Loads the compiled library for this processor level, if it exists and its checksum is right."""
 
 from __future__ import annotations
 
@@ -40,25 +40,27 @@ def know_this_machine() -> None:
 
 
 class Shared:
-    """A library that a linker has made."""
+    """A shared library made by a linker."""
 
     def __init__(self, path: Path):
         self.path, self.own = path, ctypes.CDLL(str(path))
 
     def function(self, symbol: str, arguments: list[Any], held: bool) -> Any:
-        """Return a function; `held`: other Python threads wait while it runs."""
+        """Return a function of the library; `held`: it runs with the GIL, so other Python threads
+        wait.
+        """
         library = ctypes.PyDLL(str(self.path)) if held else self.own
         f = getattr(library, symbol)
         f.restype, f.argtypes = ctypes.c_int32, arguments
         return f
 
     def cell(self, symbol: str) -> ctypes.c_void_p:
-        """Return a variable that holds an address."""
+        """Return a variable of the library that holds an address."""
         return ctypes.c_void_p.in_dll(self.own, symbol)
 
 
 class ObjectCode:
-    """Object code that LLVM puts into memory and links there: what serves where no linker is."""
+    """Object code that LLVM loads and links in memory, for machines without a linker."""
 
     def __init__(self, path: Path):
         import llvmlite.binding as llvm
@@ -71,21 +73,23 @@ class ObjectCode:
         self.engine.finalize_object()
 
     def function(self, symbol: str, arguments: list[Any], held: bool) -> Any:
-        """Return a function; `held`: other Python threads wait while it runs."""
+        """Return a function of the object code; `held`: it runs with the GIL, so other Python
+        threads wait.
+        """
         kind = ctypes.PYFUNCTYPE if held else ctypes.CFUNCTYPE
         f = kind(ctypes.c_int32, *arguments)(self.engine.get_function_address(symbol))
         f.kept = self.engine  # type: ignore[attr-defined]
         return f
 
     def cell(self, symbol: str) -> ctypes.c_void_p:
-        """Return a variable that holds an address."""
+        """Return a variable of the object code that holds an address."""
         return ctypes.c_void_p.from_address(self.engine.get_global_value_address(symbol))
 
 
 @lru_cache(maxsize=4)
 def load_library(name: str) -> Shared | ObjectCode | None:
-    """Return a library of the present sources, or None when it has not been built or is not what
-    was built.
+    """Return a library of the current sources; None if it has not been built or its file is
+    damaged.
     """
     path = library_path(name, level())
     if sound(path):
@@ -94,8 +98,8 @@ def load_library(name: str) -> Shared | ObjectCode | None:
 
 
 def object_files(name: str) -> list[Path]:
-    """Return the object code of a library for this machine: made here, or in a wheel that was built
-    on another platform.
+    """Return the object files of a library for this machine: built here, or contained in a wheel
+    built on another platform.
     """
     found = [library_path(name, level()).with_suffix(".o")]
     own = this_platform()
@@ -106,8 +110,8 @@ def object_files(name: str) -> list[Path]:
 
 
 def loads(path: Path) -> bool:
-    """Return whether object code can be linked in memory here. A process of its own tries it once,
-    for LLVM ends a process in which it fails.
+    """Return whether object code can be linked in memory here. This is tried once in a separate
+    process, since LLVM terminates a process in which it fails.
     """
     if not sound(path):
         return False

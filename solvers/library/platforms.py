@@ -1,4 +1,6 @@
-"""Platforms that FMUs can carry a binary for, all of them built on one machine: LLVM emits for any, zig links for any."""
+"""Platforms whose FMU binaries can be built on any machine: LLVM generates code for all of them,
+zig links for all of them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from kinetree.solvers.library.processor_levels import LEVELS, packed_levels
 
 
 class Platform(NamedTuple):
-    """A system and a processor."""
+    """An operating system with a processor architecture."""
 
     name: str  # its folder in archives of FMI 2.0
     tuple: str  # its folder in archives of FMI 3.0
@@ -86,7 +88,7 @@ PLATFORMS = {**NATIVE, WEBASSEMBLY.name: WEBASSEMBLY}
 
 
 def this_platform() -> Platform | None:
-    """Return the platform of this machine, if it is one of them."""
+    """Return the platform of this machine, or None if FMUs do not support it."""
     found = (
         p
         for p in PLATFORMS.values()
@@ -96,5 +98,5 @@ def this_platform() -> Platform | None:
 
 
 def levels_for(target: Platform) -> tuple[str, ...]:
-    """Return the levels of the code for a platform."""
+    """Return the processor levels for which code of a platform is generated."""
     return packed_levels() if target == this_platform() else target.levels

@@ -1,6 +1,7 @@
-"""Processor levels for which the engine is compiled, and the one this machine has.
+"""Processor levels for which the engine is compiled, and the level of this machine.
 
-KINETREE_LEVELS=machine has FMUs carry this machine's level alone: for working on kernels; they then need a machine like it.
+With KINETREE_LEVELS=machine FMUs carry this machine's level alone, which saves time while kernels
+are changed; such FMUs need an equal machine.
 """
 
 import os

@@ -1,6 +1,7 @@
-"""Folders of built files and their verification by a side file with size and hash.
+"""Storage of built files and their verification by a companion file with size and hash.
 
-A library cut short by a full disk ends the process that loads it, so nothing is loaded or packed before it was looked at.
+A truncated library would crash the process that loads it, so every file is verified before it is
+loaded or packed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ KEPT = 24  # engines of former sources that stay
 
 
 def library_folder() -> Path:
-    """Return the cache folder of libraries built from the present sources."""
+    """Return the cache folder of libraries built from the current sources."""
     return cache_root() / "library" / engine_hash()
 
 
@@ -43,7 +44,7 @@ def place(name: str) -> Path:
 
 
 def seal(path: Path) -> None:
-    """Note size and hash of a file."""
+    """Write the companion file with size and hash of a file."""
     beside(path).write_text(f"{path.stat().st_size} {digest(path)}\n")
 
 
@@ -109,7 +110,7 @@ def one_builder(folder: Path, say: Callable[[str], None] = lambda text: None) ->
 
 
 def forget_old(present: Path) -> None:
-    """Delete builds of former sources except the latest few."""
+    """Delete builds of earlier sources except the latest few."""
     others = sorted(
         (path for path in present.parent.iterdir() if path.is_dir() and path != present),
         key=lambda path: path.stat().st_mtime,

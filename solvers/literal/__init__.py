@@ -1,1 +1,3 @@
-"""The twelve forms as the literature writes them, with their frames, complements and costs."""
+"""The twelve forms (formulations) of the equations of motion as published, with their frames,
+orthogonal complements and costs.
+"""

@@ -1,7 +1,9 @@
-"""ABM: articulated bodies, elimination of the redundant equations (1.38) leaves to root.
+"""ABM (articulated-body method): unsymmetric elimination of the redundant equations (1.38) leaves
+to root.
 
-H_j = E − M*_jA_jD_j⁻¹A_jᵀ, D_j = A_jᵀM*_jA_j ; M*_i = M_i + Σ C_jᵀH_jM*_jC_j ; F*_i = F'_i + Σ C_jᵀH_j(F*_j − M*_jw'_j)   (3.7)
-q̈_i = D_i⁻¹A_iᵀ(F*_i − M*_iw*_i) ; w_i = A_iq̈_i + w*_i ; R_i = M*_iw_i − F*_i   (3.8), [Sh24]. Cost (4.6), linear in N.
+H_j = E − M*_jA_jD_j⁻¹A_jᵀ, D_j = A_jᵀM*_jA_j ; M*_i = M_i + Σ C_jᵀH_jM*_jC_j ; F*_i = F'_i + Σ
+C_jᵀH_j(F*_j − M*_jw'_j) (3.7) q̈_i = D_i⁻¹A_iᵀ(F*_i − M*_iw*_i) ; w_i = A_iq̈_i + w*_i ; R_i =
+M*_iw_i − F*_i (3.8), [Sh24]. Cost (4.6), linear in N.
 """
 
 from kinetree.solvers.algebra.small_triangular import solve_lower, solve_upper
@@ -19,7 +21,7 @@ from kinetree.solvers.literal.newton_euler import carry_from, carry_to
 
 @kernel
 def abm(model, ws):
-    """Fill ws.udot and ws.w from evaluated kinematics."""
+    """Compute ws.udot and ws.w by ABM from evaluated kinematics; return the status."""
     start_inertias(model, ws)
     for k in range(ws.Fs.size):
         ws.Fs[k] = ws.Fp[k]
@@ -69,7 +71,7 @@ def eliminate_inertia(model, ws, j):
 
 @kernel
 def solve_rows(model, ws, j, A):
-    """U_j = D_j⁻¹A_jᵀ by rows, column after column of A_jᵀ."""
+    """Compute U_j = D_j⁻¹A_jᵀ by rows, column after column of A_jᵀ."""
     first = model.u_at[j]
     n = model.u_at[j + 1] - first
     for c in range(6):

@@ -1,7 +1,8 @@
-"""ABM-H: articulated bodies in Poisson impulses, elimination of (1.54) leaves to root.
+"""ABM-H: articulated-body method in Poisson impulses (momenta), elimination of (1.54) leaves to
+root.
 
-π*_i = Σ C_jᵀ[H_j(π*_j − M*_jv̂_j) − M*_jA_jD_j⁻¹p_j]                                     (3.16)
-q̇_i = U_i(π*_i − M*_iv*_i) + D_i⁻¹p_i ; p*_i = M*_iv_i − π*_i ; v*_i = C_iv_κ + v̂_i     (3.17), [Sh24]
+π*_i = Σ C_jᵀ[H_j(π*_j − M*_jv̂_j) − M*_jA_jD_j⁻¹p_j] (3.16) q̇_i = U_i(π*_i − M*_iv*_i) + D_i⁻¹p_i
+; p*_i = M*_iv_i − π*_i ; v*_i = C_iv_κ + v̂_i (3.17), [Sh24]
 """
 
 from kinetree.solvers.algebra.small_triangular import solve_lower, solve_upper
@@ -15,7 +16,7 @@ from kinetree.solvers.literal.newton_euler import carry_from, carry_to
 
 @kernel
 def abm_h(model, ws):
-    """Fill ws.u, ws.v and ws.ps from ws.p and evaluated positions."""
+    """Compute ws.u, ws.v and ws.ps by ABM-H from ws.p and evaluated positions; return the status."""
     start_inertias(model, ws)
     for k in range(ws.pis.size):
         ws.pis[k] = 0.0
@@ -37,7 +38,7 @@ def abm_h(model, ws):
 
 @kernel
 def pass_momentum(model, ws, j):
-    """u_j = D_j⁻¹p_j ; add C_jᵀ[H_j(π*_j − M*_jv̂_j) − K_ju_j] to π* of the parent."""
+    """Compute u_j = D_j⁻¹p_j and add C_jᵀ[H_j(π*_j − M*_jv̂_j) − K_ju_j] to π* of the parent."""
     first = model.u_at[j]
     n = model.u_at[j + 1] - first
     for s in range(first, first + n):

@@ -1,8 +1,8 @@
-"""Shared by the eliminations ABM and DEC and their momentum forms: M*_i, the factor of A_iᵀM*_iA_i
-and the pivot test.
+"""Parts shared by the eliminations ABM (articulated bodies) and DEC (LᵀDL) and their momentum
+forms: M*_i, the factor of A_iᵀM*_iA_i and the pivot test.
 
-M*_i is stored full (36 numbers) in ws.Ms, the lower-triangular L_i with L_iᵀL_i = A_iᵀM*_iA_i in ws.Y of body i with stride 6:
-`solve_upper` applies L⁻ᵀ, `solve_lower` L⁻¹.
+M*_i is stored full (36 numbers) in ws.Ms, the lower-triangular L_i with L_iᵀL_i = A_iᵀM*_iA_i in
+ws.Y of body i with stride 6: `solve_upper` applies L⁻ᵀ, `solve_lower` L⁻¹.
 """
 
 from kinetree.solvers import layout as L
@@ -14,7 +14,9 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def start_inertias(model, ws):
-    """Set M*_i = M_i and the scale of body i, its mass and moments of inertia."""
+    """Initialise M*_i = M_i and the scales (mass and moments of inertia) that bound the rounding of
+    body i.
+    """
     for i in range(1, model.parent.size):
         at = i * L.BODY
         J = get6(ws.body, at + L.B_J)
@@ -32,7 +34,9 @@ def joint_columns(model, ws, i, K):
 
 @kernel
 def factor_joint(model, ws, i, K):
-    """Factor A_iᵀM*_iA_i + rotors = LᵀL into ws.Y; report a pivot below the rounding noise."""
+    """Factor A_iᵀM*_iA_i + rotors = LᵀL into ws.Y; return SINGULAR_JOINT if a pivot is below the
+    rounding noise, else 0.
+    """
     first = model.u_at[i]
     n = model.u_at[i + 1] - first
     at = 36 * i

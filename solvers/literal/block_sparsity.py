@@ -1,16 +1,17 @@
 """Sparsity of M and H: positions of their non-zero blocks, row by row ([Sh24] theorems 2.5 and
 2.6).
 
-Row i of M, B: columns of the joints on the path 0 -> i, so eta_i of them. Row i of H: kappa_i, the siblings before i, and i itself
-(for kappa_i = 0 only i, because the ground does not yield). A row of blocks is a dense strip whose last columns are the diagonal block.
+Row i of M and B has the eta_i columns of the joints on the path 0 -> i. Row i of H has blocks for
+kappa_i, the siblings before i, and i itself (for kappa_i = 0 only i, because the ground is
+immovable). A row of blocks is a dense strip whose last columns are the diagonal block.
 """
 
 import numpy as np
 
 
 def pattern(parent: np.ndarray, u_at: np.ndarray) -> dict[str, np.ndarray]:
-    """Return integer fields eta, m_at, b_at, h_at, h_col of the model; the last entry of each
-    `*_at` is the size of its storage.
+    """Return the integer fields eta, m_at, b_at, h_at, h_col of the model; the last entry of each
+    `*_at` is the length of its storage.
     """
     count = len(parent)
     eta = np.zeros(count, np.int64)

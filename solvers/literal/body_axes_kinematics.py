@@ -1,8 +1,10 @@
-"""Kinematics and forces in body axes, the quantities that the literal forms share ([Sh24] 1.11-1.36).
+"""Kinematics and forces in body axes, the quantities that the literal forms share ([Sh24]
+1.11-1.36).
 
 v_i = C_i v_κ + A_i q̇_i + v̂_i (1.13), w_i = C_i w_κ + A_i q̈_i + w'_i (1.14), F'_i = F_i + F^c_i.
-Position, velocity and force passes stand apart: a momentum form knows the speeds only after its first pass.
-Gravity acts as a force at the centre of mass, so w is the true acceleration.
+Passes for positions, velocities and forces are separate, since a momentum form knows the speeds
+only after its first pass. Gravity acts as a force at the centre of mass, so w is the true
+acceleration.
 """
 
 from kinetree.solvers import layout as L
@@ -32,7 +34,9 @@ from kinetree.solvers.literal.orthogonal_complements import complement
 
 @kernel
 def literal_kinematics(model, ws):
-    """Compute all kinematics and forces that a Lagrangian form needs."""
+    """Compute all kinematics and forces that a Lagrangian form needs, in body axes; return the
+    status.
+    """
     status = literal_positions(model, ws)
     if status == 0:
         literal_velocities(model, ws)
@@ -43,7 +47,9 @@ def literal_kinematics(model, ws):
 
 @kernel
 def literal_place(model, ws, t):
-    """Return registers and literal kinematics of the position q."""
+    """Set the registers and compute the kinematics in body axes of the position q; return the
+    status.
+    """
     status = set_registers(model, ws, t)
     return literal_positions(model, ws) if status == 0 else status
 
@@ -65,7 +71,9 @@ def literal_positions(model, ws):
 
 @kernel
 def literal_velocities(model, ws):
-    """Fill Adot, v, wp."""
+    """Fill the column rates Adot, the velocities v and the accelerations wp = w' at q̈ = 0 of all
+    bodies.
+    """
     for i in range(1, model.parent.size):
         vr, a = joint_rates(model, ws, i)
         G = get9(ws.G, 9 * i)
@@ -84,7 +92,9 @@ def literal_velocities(model, ws):
 
 @kernel
 def active_forces(model, ws):
-    """Fill F: applied wrenches, caller's loads, gravity, and tau as the wrenches A(AᵀA)⁻¹tau on the body and its opposite on the parent."""
+    """Fill F: applied wrenches, the caller's loads, gravity, and joint forces tau as wrenches
+    A(AᵀA)⁻¹tau on the body with the opposite on the parent.
+    """
     g = get3(ws.val, model.header.gravity)
     for i in range(1, model.parent.size):
         R = get9(ws.Rg, 9 * i)
@@ -122,7 +132,7 @@ def joint_wrench(model, ws, i, x):
 
 @kernel
 def inertia_forces(model, ws):
-    """Fill Fp: F' = F + F^c, F^c = (-m ω̃² rc, -ω̃ J ω)."""
+    """Fill Fp with F' = F + F^c, where F^c = (-m ω̃² rc, -ω̃ J ω)."""
     for i in range(1, model.parent.size):
         at = i * L.BODY
         o = get3(ws.v, 6 * i + 3)

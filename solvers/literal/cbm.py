@@ -1,4 +1,5 @@
-"""CBM: Lagrange's equations of the second kind by composite bodies, (AᵀTᵀMTA) q̈ = AᵀTᵀ(F' − M T w').
+"""CBM (composite-body method): Lagrange's equations of the second kind, (AᵀTᵀMTA) q̈ = AᵀTᵀ(F' − M
+T w').
 
 [Sh24] (2.15)-(2.23); cost (4.2): linear in N on stars, cubic on chains.
 """
@@ -14,7 +15,9 @@ from kinetree.solvers.literal.mass_matrix_cholesky import solve_forces
 
 @kernel
 def cbm(model, ws):
-    """Fill ws.udot from evaluated kinematics; leaves the factor of M in ws.Mr."""
+    """Compute ws.udot by CBM from evaluated kinematics and leave the factor of M in ws.Mr; return
+    the status.
+    """
     composite_bodies(model, ws)
     mass_rows(model, ws)
     generalized_forces(model, ws)

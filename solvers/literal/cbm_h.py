@@ -1,4 +1,5 @@
-"""CBM-H: the second-kind form in Poisson impulses, (AᵀTᵀMTA) q̇ = p − AᵀTᵀMT v̂ ; p* = TᵀMT(Aq̇ + v̂).
+"""CBM-H: composite-body method in Poisson impulses (momenta), (AᵀTᵀMTA) q̇ = p − AᵀTᵀMT v̂ ; p* =
+TᵀMT(Aq̇ + v̂).
 
 [Sh24] (1.56)-(1.59) with TᵀMT in (1.58); M by composite bodies (2.19)-(2.20).
 """
@@ -11,7 +12,9 @@ from kinetree.solvers.literal.newton_euler import carried_momenta, sweep_up
 
 @kernel
 def cbm_h(model, ws):
-    """Fill ws.u, ws.v and ws.ps from ws.p and evaluated positions; leaves the factor of M in ws.Mr."""
+    """Compute ws.u, ws.v and ws.ps by CBM-H from ws.p and evaluated positions, and leave the factor
+    of M in ws.Mr; return the status.
+    """
     composite_bodies(model, ws)
     mass_rows(model, ws)
     momentum_residual(model, ws)

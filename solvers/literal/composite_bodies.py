@@ -12,7 +12,7 @@ from kinetree.solvers.literal.newton_euler import body_mv, carry_from, carry_to,
 
 @kernel
 def composite_bodies(model, ws):
-    """Fill the first ten numbers per body of ws.Ms."""
+    """Compute the composite inertias: the first ten numbers per body of ws.Ms."""
     for i in range(1, model.parent.size):
         for k in range(10):
             ws.Ms[36 * i + k] = ws.body[i * L.BODY + L.B_MASS + k]
@@ -34,7 +34,7 @@ def composite_bodies(model, ws):
 
 @kernel
 def mass_rows(model, ws):
-    """Fill ws.Mr from the composite bodies; scratch: ws.U."""
+    """Compute the mass matrix ws.Mr from the composite bodies; scratch: ws.U."""
     for i in range(1, model.parent.size):
         for s in range(model.u_at[i], model.u_at[i + 1]):
             put6(
@@ -58,7 +58,7 @@ def mass_rows(model, ws):
 
 @kernel
 def project_row(model, ws, i, j):
-    """M_ij = (carried M*_iA_i)ᵀ A_j; of the diagonal block only the lower triangle."""
+    """Compute the block M_ij = (carried M*_iA_i)ᵀ A_j; of a diagonal block only the lower triangle."""
     for s in range(model.u_at[i], model.u_at[i + 1]):
         row = (
             model.m_at[i]
@@ -74,7 +74,9 @@ def project_row(model, ws, i, j):
 
 @kernel
 def generalized_forces(model, ws):
-    """Fill ws.Q = AᵀTᵀF̂ with F̂ = F' − M ŵ, ŵ = T w' the accelerations at q̈ = 0 (2.14), (2.21)-(2.22); overwrites ws.w and ws.Fs."""
+    """Compute ws.Q = AᵀTᵀF̂ with F̂ = F' − M ŵ, ŵ = T w' the accelerations at q̈ = 0 (2.14),
+    (2.21)-(2.22); overwrites ws.w and ws.Fs.
+    """
     drift_accelerations(model, ws)
     sweep_down(ws.Fs, model, ws)
     project(ws.Q, model, ws, ws.Fs)
@@ -82,7 +84,7 @@ def generalized_forces(model, ws):
 
 @kernel
 def drift_accelerations(model, ws):
-    """Fill ws.w with ŵ and ws.Fs with F̂."""
+    """Fill ws.w with the accelerations ŵ at q̈ = 0 and ws.Fs with the forces F̂ = F' − M ŵ."""
     for i in range(1, model.parent.size):
         k = model.parent[i]
         x = get6(ws.wp, 6 * i)
@@ -94,7 +96,7 @@ def drift_accelerations(model, ws):
 
 @kernel
 def momentum_residual(model, ws):
-    """Fill ws.Q = p − AᵀTᵀMT v̂, the right-hand side of (1.56); overwrites ws.v and ws.ps."""
+    """Compute ws.Q = p − AᵀTᵀMT v̂, the right-hand side of (1.56); overwrites ws.v and ws.ps."""
     for i in range(1, model.parent.size):
         k = model.parent[i]
         x = get6(ws.vh, 6 * i)

@@ -1,5 +1,5 @@
-"""The symmetric LᵀDL elimination as published, [Sh24] (3.30)-(3.31): reference for the fast engine
-and for printed equations.
+"""DEC: the symmetric LᵀDL elimination as published, [Sh24] (3.30)-(3.31): reference for the fast
+engine and for printed equations.
 
 U_j = L_j⁻ᵀA_jᵀM*_j ; u_j = L_j⁻ᵀA_jᵀF*_j ; H_j = M*_j − U_jᵀU_j
 h_j = F*_j − H_jw'_j − U_jᵀu_j
@@ -18,7 +18,9 @@ from kinetree.solvers.literal.newton_euler import carry_from, carry_to
 
 @kernel
 def dec(model, ws):
-    """Fill ws.udot, ws.w and ws.reaction from evaluated literal kinematics."""
+    """Compute ws.udot, ws.w and ws.reaction by DEC from evaluated kinematics in body axes; return
+    the status.
+    """
     start_inertias(model, ws)
     for k in range(ws.Fs.size):
         ws.Fs[k] = ws.Fp[k]
@@ -42,7 +44,7 @@ def dec(model, ws):
 
 @kernel
 def pass_force(model, ws, j):
-    """Fill u_j and add C_jᵀh_j to F* of the parent."""
+    """Compute u_j and add C_jᵀh_j to F* of the parent."""
     first = model.u_at[j]
     n = model.u_at[j + 1] - first
     h = get6(ws.Fs, 6 * j)

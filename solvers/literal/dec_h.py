@@ -1,8 +1,9 @@
-"""DEC-H: symmetric LᵀDL elimination of the momentum equations (1.54), [Sh24] (3.40) with the recursion of its forward pass:
+"""DEC-H: symmetric LᵀDL elimination of the momentum equations (1.54) of [Sh24], (3.40) with the
+recursion of its forward pass:
 
-U_j = L_j⁻ᵀA_jᵀM*_j ; u_j = L_j⁻ᵀ(p_j + A_jᵀπ*_j) ; H_j = M*_j − U_jᵀU_j ; h_j = π*_j − H_jv̂_j − U_jᵀu_j
-M*_i = M_i + Σ C_jᵀH_jC_j ; π*_i = Σ C_jᵀh_j
-q̇_i = L_i⁻¹(u_i − U_iv*_i) ; v_i = A_iq̇_i + v*_i ; p*_i = M*_iv_i − π*_i, with v*_i = C_iv_κ + v̂_i, L_jᵀL_j = A_jᵀM*_jA_j. Linear in N.
+U_j = L_j⁻ᵀA_jᵀM*_j ; u_j = L_j⁻ᵀ(p_j + A_jᵀπ*_j) ; H_j = M*_j − U_jᵀU_j ; h_j = π*_j − H_jv̂_j −
+U_jᵀu_j M*_i = M_i + Σ C_jᵀH_jC_j ; π*_i = Σ C_jᵀh_j q̇_i = L_i⁻¹(u_i − U_iv*_i) ; v_i = A_iq̇_i +
+v*_i ; p*_i = M*_iv_i − π*_i, with v*_i = C_iv_κ + v̂_i, L_jᵀL_j = A_jᵀM*_jA_j. Linear in N.
 """
 
 from kinetree.solvers.algebra.small_triangular import solve_lower, solve_upper
@@ -20,7 +21,7 @@ from kinetree.solvers.literal.newton_euler import carry_from, carry_to
 
 @kernel
 def dec_h(model, ws):
-    """Fill ws.u, ws.v and ws.ps from ws.p and evaluated positions."""
+    """Compute ws.u, ws.v and ws.ps by DEC-H from ws.p and evaluated positions; return the status."""
     start_inertias(model, ws)
     for k in range(ws.pis.size):
         ws.pis[k] = 0.0
@@ -44,7 +45,9 @@ def dec_h(model, ws):
 
 @kernel
 def decompose(model, ws, j):
-    """Fill the factor of A_jᵀM*_jA_j, the rows of U_j, H_j = M*_j − U_jᵀU_j in ws.X, and pass H_j to the parent."""
+    """Compute the factor of A_jᵀM*_jA_j, the rows of U_j and H_j = M*_j − U_jᵀU_j (in ws.X), and
+    add H_j to the parent; return the status.
+    """
     joint_columns(model, ws, j, ws.U)
     status = factor_joint(model, ws, j, ws.U)
     if status != 0:
@@ -71,7 +74,7 @@ def decompose(model, ws, j):
 
 @kernel
 def pass_momentum(model, ws, j):
-    """Fill u_j and add C_jᵀh_j to π* of the parent."""
+    """Compute u_j and add C_jᵀh_j to π* of the parent."""
     first = model.u_at[j]
     n = model.u_at[j + 1] - first
     h = get6(ws.pis, 6 * j)

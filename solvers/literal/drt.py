@@ -1,7 +1,8 @@
-"""DRT: Lagrange's equations of the second kind, M = BᵀMB with B = TA formed explicitly.
+"""DRT (direct method): Lagrange's equations of the second kind, M = BᵀMB with B = TA formed
+explicitly.
 
-[Sh24] (2.11)-(2.14), (2.23); cost (4.1). Block B_ij = T_ij A_j occurs for j on the path 0 -> i:
-row i of blocks has eta_i columns, stored one after another.
+[Sh24] (2.11)-(2.14), (2.23); cost (4.1). Block B_ij = T_ij A_j exists for j on the path 0 -> i:
+block row i has eta_i columns, stored one after another.
 """
 
 from kinetree.solvers.algebra.spatial import dot6
@@ -14,7 +15,9 @@ from kinetree.solvers.literal.newton_euler import body_mv, carry_to
 
 @kernel
 def drt(model, ws):
-    """Fill ws.udot from evaluated kinematics; overwrites ws.Br, ws.Mr, ws.Q."""
+    """Compute ws.udot by DRT from evaluated kinematics; overwrites ws.Br, ws.Mr, ws.Q. Return the
+    status.
+    """
     drift_accelerations(model, ws)
     for k in range(ws.Mr.size):
         ws.Mr[k] = 0.0
@@ -37,7 +40,7 @@ def drt(model, ws):
 
 @kernel
 def fill_row(model, ws, i):
-    """B_ij = C_i B_κj for the ancestors j, B_ii = A_i."""
+    """Compute block row i of B: B_ij = C_i B_κj for the ancestors j, B_ii = A_i."""
     k = model.parent[i]
     at = model.b_at[i]
     for c in range(model.eta[k]):
@@ -48,7 +51,7 @@ def fill_row(model, ws, i):
 
 @kernel
 def add_body(model, ws, i):
-    """Add B_iᵀM_iB_i to M and B_iᵀF̂_i to Q."""
+    """Add body i to the mass matrix and forces: B_iᵀM_iB_i to M and B_iᵀF̂_i to Q."""
     at = model.b_at[i]
     f = get6(ws.Fs, 6 * i)
     j = i

@@ -1,7 +1,9 @@
-"""Dispatch over the literal forms for motion by one of them, the form of number head.form (`layout.Method`).
+"""Dispatch over the literal forms for runs that use one of them: the form with code head.form
+(`layout.Method`).
 
-A Lagrangian run has y = (q, u, x) and needs `form_rates` alone. A Hamiltonian run has y = (q, p, x): `form_speeds` finds the speeds of a state,
-the loads follow at these speeds, and `form_rates` gives ṗ.
+A Lagrangian run has y = (q, u, x) and needs only `form_rates`. A Hamiltonian run has y = (q, p, x):
+`form_speeds` computes the speeds of a state, the loads are evaluated at these speeds, and
+`form_rates` gives ṗ.
 """
 
 from collections.abc import Callable, Sequence
@@ -52,7 +54,7 @@ hamiltonian = one_of([form for form in LITERAL if form.momenta])
 
 @kernel
 def form_speeds(model, ws, t):
-    """Fill ws.u, and ws.v and ws.ps for the rates, from ws.q and ws.p."""
+    """Compute ws.u, and ws.v and ws.ps for the rates, from ws.q and ws.p; return the status."""
     status = literal_place(model, ws, t)
     if status != 0:
         return status
@@ -61,7 +63,9 @@ def form_speeds(model, ws, t):
 
 @kernel
 def form_rates(model, ws, t):
-    """Fill ws.udot from the state and its loads; ws.pdot in a Hamiltonian run."""
+    """Compute ws.udot (in a Hamiltonian run ws.pdot) from the state and its loads; return the
+    status.
+    """
     form = int(ws.head.form)
     if has_momenta(form):
         literal_velocities(model, ws)
@@ -75,7 +79,7 @@ def form_rates(model, ws, t):
 
 @kernel
 def form_momenta(model, ws, t):
-    """Fill ws.p from ws.q and ws.u: p = BᵀMv."""
+    """Compute the momenta ws.p = BᵀMv from ws.q and ws.u; return the status."""
     status = literal_place(model, ws, t)
     if status == 0:
         literal_velocities(model, ws)

@@ -1,7 +1,9 @@
-"""The direct variant of ITR-M: it carries the matrix A_k ≈ M itself, as LDLᵀ, and updates that by rank one ([Sh24] (2.46)).
+"""ITR-DIRECT: variant of ITR-M that carries the approximation A_k ≈ M itself, as LDLᵀ, with
+rank-one updates ([Sh24] (2.46)).
 
-A_{k+1} = A_k + (y − A_ks)(y − A_ks)ᵀ/((y − A_ks)ᵀs) with y − A_ks = −r⁺, so A_{k+1} = A_k − r⁺r⁺ᵀ/(r⁺ᵀs); the iterates equal those of ITR-M.
-L (unit lower triangular, below the diagonal) and D stand in ws.Hq; a D that loses its sign leads to a refactorisation.
+A_{k+1} = A_k + (y − A_ks)(y − A_ks)ᵀ/((y − A_ks)ᵀs) with y − A_ks = −r⁺, so A_{k+1} = A_k −
+r⁺r⁺ᵀ/(r⁺ᵀs); the iterates equal those of ITR-M. L (unit lower triangular, below the diagonal) and D
+are stored in ws.Hq; if an element of D changes its sign, M is factored anew.
 """
 
 import math
@@ -18,7 +20,9 @@ from kinetree.solvers.literal.variable_metric import FLAT, NOISE, TOLERANCE, dot
 
 @kernel
 def itr_direct(model, ws):
-    """Compute ws.udot from evaluated kinematics; ws.Hq and ws.itr start the next evaluation."""
+    """Compute ws.udot by ITR-DIRECT from evaluated kinematics; ws.Hq and ws.itr are kept as the
+    start of the next evaluation. Return the status.
+    """
     composite_bodies(model, ws)
     mass_rows(model, ws)
     generalized_forces(model, ws)
@@ -32,7 +36,7 @@ def itr_direct(model, ws):
 
 @kernel
 def solve_directly(model, ws, b):
-    """x = M⁻¹b in vector 0 of ws.itr, M in ws.Mr."""
+    """Compute x = M⁻¹b in vector 0 of ws.itr, with M in ws.Mr; return the status."""
     ws.head.iterations = 0.0
     if ws.head.held != 2.0:
         return start_factors(model, ws, b)
@@ -69,7 +73,9 @@ def solve_directly(model, ws, b):
 
 @kernel
 def start_factors(model, ws, b):
-    """Factor M = LDLᵀ into ws.Hq and solve; M in ws.Mr is formed again and overwritten by its own factor."""
+    """Factor M = LDLᵀ into ws.Hq and solve for b; M in ws.Mr is overwritten by its own factor.
+    Return the status.
+    """
     n = b.size
     composite_bodies(model, ws)
     mass_rows(model, ws)
@@ -96,7 +102,7 @@ def start_factors(model, ws, b):
 
 @kernel
 def solve_factors(H, x):
-    """x <- (LDLᵀ)⁻¹ x."""
+    """Overwrite x by (LDLᵀ)⁻¹ x."""
     n = x.size
     for i in range(n):
         for j in range(i):
@@ -109,8 +115,8 @@ def solve_factors(H, x):
 
 @kernel
 def update_factors(H, z, w, factor):
-    """Return LDLᵀ + factor zzᵀ in place (Gill, Golub, Murray and Saunders 1974, method C1); False
-    when D loses its sign. Scratch: w.
+    """Update LDLᵀ + factor zzᵀ in place (Gill, Golub, Murray and Saunders 1974, method C1); return
+    False if D changes its sign. Scratch: w.
     """
     n = z.size
     for k in range(n):

@@ -1,6 +1,8 @@
-"""ITR-H: (AᵀTᵀMTA) q̇ = p − AᵀTᵀMT v̂ solved by the variable-metric iteration, M formed by composite bodies; p* = TᵀMT(Aq̇ + v̂).
+"""ITR-H: the momentum equations (AᵀTᵀMTA) q̇ = p − AᵀTᵀMT v̂ solved by the variable-metric
+iteration, M formed by composite bodies; p* = TᵀMT(Aq̇ + v̂).
 
-[Sh24] (1.56)-(1.59), section 2.3. The carried H is that of ITR-M and ITR-G.
+[Sh24] (1.56)-(1.59), section 2.3. The approximate inverse H carried over is that of ITR-M and
+ITR-G.
 """
 
 from kinetree.solvers.kernel import kernel
@@ -11,7 +13,9 @@ from kinetree.solvers.literal.variable_metric import solve_iteratively, vector
 
 @kernel
 def itr_h(model, ws):
-    """Compute ws.u, ws.v and ws.ps from ws.p; ws.Hq and ws.itr start the next evaluation."""
+    """Compute ws.u, ws.v and ws.ps by ITR-H from ws.p; ws.Hq and ws.itr are kept as the start of
+    the next evaluation. Return the status.
+    """
     composite_bodies(model, ws)
     mass_rows(model, ws)
     momentum_residual(model, ws)

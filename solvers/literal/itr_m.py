@@ -1,6 +1,8 @@
-"""ITR-M: Lagrange's second kind solved by the variable-metric iteration, with M formed by composite bodies and multiplied block by block (2.53).
+"""ITR-M: Lagrange's equations of the second kind solved by the variable-metric iteration, M formed
+by composite bodies and multiplied block by block (2.53).
 
-[Sh24] section 2.3; cost (4.4) with K iterations: quadratic in the number of freedoms for every tree.
+[Sh24] section 2.3; cost (4.4) with K iterations: quadratic in the number of degrees of freedom for
+every tree.
 """
 
 from kinetree.solvers.kernel import kernel
@@ -14,7 +16,9 @@ from kinetree.solvers.literal.variable_metric import solve_iteratively, vector
 
 @kernel
 def itr_m(model, ws):
-    """Compute ws.udot from evaluated kinematics; ws.Hq and ws.itr start the next evaluation."""
+    """Compute ws.udot by ITR-M from evaluated kinematics; ws.Hq and ws.itr are kept as the start of
+    the next evaluation. Return the status.
+    """
     composite_bodies(model, ws)
     mass_rows(model, ws)
     generalized_forces(model, ws)

@@ -1,6 +1,8 @@
-"""LGR: Lagrange's equations of the first kind, (ZᵀSM⁻¹SᵀZ) λ = Zᵀ(w' − S M⁻¹F'), R = Zλ, w = M⁻¹(SᵀR + F'), q̈ = (AᵀA)⁻¹Aᵀ(Sw − w').
+"""LGR: Lagrange's equations of the first kind (joint multipliers), (ZᵀSM⁻¹SᵀZ) λ = Zᵀ(w' − S
+M⁻¹F'), R = Zλ, w = M⁻¹(SᵀR + F'), q̈ = (AᵀA)⁻¹Aᵀ(Sw − w').
 
-[Sh24] (1.43)-(1.46), (2.24)-(2.26); cost (4.3): linear in N on chains, cubic on stars. Every body needs an invertible M_i.
+[Sh24] (1.43)-(1.46), (2.24)-(2.26); cost (4.3): linear in N on chains, cubic on stars. Every body
+needs an invertible M_i.
 """
 
 from kinetree.solvers.kernel import kernel
@@ -16,7 +18,7 @@ from kinetree.solvers.literal.multiplier_matrix import (
 
 @kernel
 def lgr(model, ws):
-    """Fill ws.udot, ws.w and ws.reaction from evaluated kinematics."""
+    """Compute ws.udot, ws.w and ws.reaction by LGR from evaluated kinematics; return the status."""
     status = inverse_inertias(model, ws)
     if status != 0:
         return status

@@ -1,4 +1,5 @@
-"""LGR-H: the first-kind form in Poisson impulses, (ZᵀSM⁻¹SᵀZ) λ = Zᵀ[v̂ − SM⁻¹SᵀA(AᵀA)⁻¹p].
+"""LGR-H: Lagrange's equations of the first kind in Poisson impulses (momenta), (ZᵀSM⁻¹SᵀZ) λ =
+Zᵀ[v̂ − SM⁻¹SᵀA(AᵀA)⁻¹p].
 
 p* = A(AᵀA)⁻¹p + Zλ ; v = M⁻¹Sᵀp* ; q̇ = (AᵀA)⁻¹Aᵀ(Sv − v̂). [Sh24] (1.63)-(1.67).
 """
@@ -18,7 +19,7 @@ from kinetree.solvers.literal.multiplier_matrix import (
 
 @kernel
 def lgr_h(model, ws):
-    """Fill ws.u, ws.v and ws.ps from ws.p and evaluated positions."""
+    """Compute ws.u, ws.v and ws.ps by LGR-H from ws.p and evaluated positions; return the status."""
     status = inverse_inertias(model, ws)
     if status != 0:
         return status
@@ -38,7 +39,7 @@ def lgr_h(model, ws):
 
 @kernel
 def velocities_of(ps, model, ws):
-    """v = M⁻¹Sᵀp*; scratch: ws.Fs."""
+    """Compute the velocities ws.v = M⁻¹Sᵀp*; scratch: ws.Fs."""
     for k in range(ws.Fs.size):
         ws.Fs[k] = 0.0
     add_reactions(ws.Fs, model, ws, ps)

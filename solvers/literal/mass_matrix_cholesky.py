@@ -1,6 +1,8 @@
-"""Block Cholesky M = LᵀL of the mass matrix from the last row up: no block is filled in ([Sh24] (2.23), theorem 2.5).
+"""Block Cholesky factor M = LᵀL of the mass matrix, from the last row up, which gives no fill-in
+([Sh24] (2.23), theorem 2.5).
 
-Row i has blocks only for the joints on the path 0 -> i; they stand in ws.Mr as a dense strip with eta_i columns.
+Row i has blocks only for the joints on the path 0 -> i; they are stored in ws.Mr as a dense strip
+with eta_i columns.
 """
 
 from kinetree.solvers import layout as L
@@ -18,7 +20,7 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def factor_mass(model, ws):
-    """Overwrite ws.Mr by L; scratch: ws.diagonal."""
+    """Overwrite the mass matrix ws.Mr by L; scratch: ws.diagonal. Return the status."""
     for i in range(1, model.parent.size):
         n = model.u_at[i + 1] - model.u_at[i]
         for r in range(n):
@@ -47,7 +49,7 @@ def factor_mass(model, ws):
 
 @kernel
 def solve_mass(model, ws, x):
-    """x <- M⁻¹ x with the factor in ws.Mr."""
+    """Overwrite x by M⁻¹ x with the factor in ws.Mr."""
     for i in range(model.parent.size - 1, 0, -1):
         n = model.u_at[i + 1] - model.u_at[i]
         width = model.eta[i]
@@ -72,7 +74,7 @@ def solve_mass(model, ws, x):
 
 @kernel
 def multiply_mass(out, model, ws, x):
-    """out = M x with M (not its factor) in ws.Mr."""
+    """Compute out = M x with M (not its factor) in ws.Mr."""
     for s in range(out.size):
         out[s] = 0.0
     for i in range(1, model.parent.size):
@@ -98,7 +100,9 @@ def multiply_mass(out, model, ws, x):
 
 @kernel
 def add_block_product(out, M, at, stride, n, nj, x, ui, uj):
-    """out_i += M_ij x_j and out_j += M_ijᵀ x_i; for the diagonal block, lower triangle only, nj is 0."""
+    """Add M_ij x_j to out_i and M_ijᵀ x_i to out_j; for a diagonal block (lower triangle only) nj
+    is 0.
+    """
     for r in range(n):
         for c in range(nj if nj > 0 else r):
             m = M[at + r * stride + c]
@@ -110,7 +114,7 @@ def add_block_product(out, M, at, stride, n, nj, x, ui, uj):
 
 @kernel
 def mass_matrix(model, ws):
-    """Spread ws.Mr (not its factor) over the full symmetric ws.Mq."""
+    """Copy ws.Mr (not its factor) to the full symmetric matrix ws.Mq."""
     n = ws.u.size
     for k in range(n * n):
         ws.Mq[k] = 0.0
@@ -130,7 +134,9 @@ def mass_matrix(model, ws):
 
 @kernel
 def solve_forces(model, ws):
-    """Fill ws.udot: the rows in ws.Mr are factored in place, the right-hand side is ws.Q."""
+    """Compute ws.udot from the mass matrix in ws.Mr, which is factored in place, and the right-hand
+    side ws.Q; return the status.
+    """
     status = factor_mass(model, ws)
     if status == 0:
         for s in range(ws.udot.size):

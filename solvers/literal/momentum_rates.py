@@ -1,6 +1,8 @@
-"""Rates of the momenta, common to all momentum forms: ṗ_i = (Ȧ_iᵀ − A_iᵀΩ_i) p*_i + A_iᵀF*_i, F* = TᵀF.
+"""Rates of the momenta, common to all momentum forms: ṗ_i = (Ȧ_iᵀ − A_iᵀΩ_i) p*_i + A_iᵀF*_i, F* =
+TᵀF.
 
-[Sh24] (1.54), (3.12): no gyroscopic forces are needed. Valid for quasi-velocities too, since only v^r = A u + v̂ is used.
+[Sh24] (1.54), (3.12): no gyroscopic forces are needed. Also valid for quasi-velocities, since only
+v^r = A u + v̂ is used.
 """
 
 from kinetree.solvers.algebra.spatial import dot6, momentum_cross
@@ -11,7 +13,7 @@ from kinetree.solvers.literal.newton_euler import sweep_down
 
 @kernel
 def momentum_rates(model, ws):
-    """Fill ws.pdot from ws.ps, evaluated velocities and active forces."""
+    """Compute ws.pdot from ws.ps, evaluated velocities and active forces."""
     for k in range(ws.Fs.size):
         ws.Fs[k] = ws.F[k]
     sweep_down(ws.Fs, model, ws)

@@ -1,7 +1,8 @@
-"""Block Cholesky H = LᵀL of Lagrange's multipliers from the last row up: no block is filled in ([Sh24] (2.24), (2.26), theorem 2.6).
+"""Block Cholesky factor H = LᵀL of the matrix of joint multipliers, from the last row up, which
+gives no fill-in ([Sh24] (2.24), (2.26), theorem 2.6).
 
-Row i has blocks for κ_i, the siblings before i and i itself; they stand in ws.Hr as a dense strip with h_col[i] + m_i columns.
-The last sum of (2.26) must have λ_j, not μ_j.
+Row i has blocks for κ_i, the siblings before i and i itself; they are stored in ws.Hr as a dense
+strip with h_col[i] + m_i columns. The last sum of (2.26) must have λ_j, not μ_j.
 """
 
 from kinetree.solvers import layout as L
@@ -19,13 +20,13 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def order(model, i):
-    """Return m_i = 6 − n_i."""
+    """Return the number of constraint rows of joint i, m_i = 6 − n_i."""
     return 6 - (model.u_at[i + 1] - model.u_at[i])
 
 
 @kernel
 def factor_multipliers(model, ws):
-    """Overwrite ws.Hr by L; scratch: ws.diagonal."""
+    """Overwrite ws.Hr by its factor L; scratch: ws.diagonal. Return the status."""
     for i in range(1, model.parent.size):
         width = model.h_col[i] + order(model, i)
         for r in range(order(model, i)):
@@ -71,7 +72,7 @@ def factor_multipliers(model, ws):
 
 @kernel
 def solve_multipliers(model, ws):
-    """Overwrite λ by H⁻¹ λ with the factor in ws.Hr; λ_i is at 6 i of ws.lam."""
+    """Overwrite the multipliers λ by H⁻¹ λ with the factor in ws.Hr; λ_i is at 6 i of ws.lam."""
     for i in range(model.parent.size - 1, 0, -1):
         m = order(model, i)
         width = model.h_col[i] + m

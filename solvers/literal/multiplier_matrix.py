@@ -1,6 +1,8 @@
-"""Matrix H = ZᵀSM⁻¹SᵀZ of Lagrange's equations of the first kind ([Sh24] (2.24)) and products with S M⁻¹ Sᵀ.
+"""Matrix H = ZᵀSM⁻¹SᵀZ of Lagrange's equations of the first kind ([Sh24] (2.24)) and products with
+S M⁻¹ Sᵀ.
 
-H_ii = Z_iᵀC_iM_κ⁻¹C_iᵀZ_i + Z_iᵀM_i⁻¹Z_i ; H_iκ = −Z_iᵀC_iM_κ⁻¹Z_κ ; siblings i > j: H_ij = Z_iᵀC_iM_κ⁻¹C_jᵀZ_j. The ground does not yield.
+H_ii = Z_iᵀC_iM_κ⁻¹C_iᵀZ_i + Z_iᵀM_i⁻¹Z_i ; H_iκ = −Z_iᵀC_iM_κ⁻¹Z_κ ; siblings i > j: H_ij =
+Z_iᵀC_iM_κ⁻¹C_jᵀZ_j. The ground is immovable.
 """
 
 from kinetree.solvers import layout as L
@@ -32,8 +34,8 @@ NOISE = 1e-13  # moments of inertia about the centre of mass below this part of 
 
 @kernel
 def inverse_inertias(model, ws):
-    """Fill ws.Ms with ten numbers per body that represent M_i⁻¹: 1/m, centre of mass, inverse
-    central inertia.
+    """Compute ten numbers per body in ws.Ms that represent M_i⁻¹: 1/m, centre of mass, inverse
+    central inertia; return the status.
     """
     for s in range(ws.rotor.size):
         if ws.rotor[s] != 0.0:  # [AᵀR = -rotor q̈] would couple the multipliers of all joints
@@ -64,7 +66,7 @@ def inverse_inertias(model, ws):
 
 @kernel
 def free_body(ws, i, f):
-    """Return M_i⁻¹ f: the acceleration of the free body."""
+    """Return M_i⁻¹ f: the acceleration of body i under the wrench f without its joints."""
     r = get3(ws.Ms, 36 * i + 1)
     o = sv(get6(ws.Ms, 36 * i + 4), sub3(angular(f), cross(r, linear(f))))
     return join(axpy3(ws.Ms[36 * i], linear(f), cross(r, o)), o)
@@ -72,7 +74,7 @@ def free_body(ws, i, f):
 
 @kernel
 def positive(J, noise):
-    """Return whether the pivots of a symmetric 3 x 3 matrix are above the noise."""
+    """Return whether the pivots of a symmetric 3 x 3 matrix exceed `noise`."""
     if not J[0] > noise:
         return False
     d = J[3] - J[1] * J[1] / J[0]
@@ -84,7 +86,7 @@ def positive(J, noise):
 
 @kernel
 def constraint_rows(model, ws):
-    """Fill ws.Hr with the lower triangle of H and ws.X with the columns C_iᵀZ_i."""
+    """Compute the lower triangle of H in ws.Hr and the columns C_iᵀZ_i in ws.X."""
     for i in range(1, model.parent.size):
         m = order(model, i)
         width = model.h_col[i] + m
@@ -104,8 +106,8 @@ def constraint_rows(model, ws):
 
 @kernel
 def couple_parent(model, ws, i, k, row, y, a):
-    """Compute row a of H_iκ, of the siblings' blocks and of the first term of H_ii, y =
-    M_κ⁻¹C_iᵀZ_i e_a.
+    """Compute row a of the blocks H_iκ, of the siblings' blocks and of the first term of H_ii, from
+    y = M_κ⁻¹C_iᵀZ_i e_a.
     """
     mk = order(model, k)
     for b in range(mk):
@@ -122,7 +124,7 @@ def couple_parent(model, ws, i, k, row, y, a):
 
 @kernel
 def free_bodies(out, model, ws, f):
-    """Compute out = M⁻¹f, the accelerations of the free bodies."""
+    """Compute out = M⁻¹f: the accelerations of all bodies under the wrenches f without joints."""
     for i in range(1, model.parent.size):
         put6(out, 6 * i, free_body(ws, i, get6(f, 6 * i)))
 
@@ -140,7 +142,7 @@ def add_reactions(f, model, ws, R):
 
 @kernel
 def relative(model, ws, i, w, drift):
-    """Return (Sw − drift)_i."""
+    """Return (Sw − drift)_i: the relative acceleration (or velocity) of joint i minus `drift`."""
     k = model.parent[i]
     x = sub6(get6(w, 6 * i), get6(drift, 6 * i))
     if k > 0:
@@ -150,7 +152,7 @@ def relative(model, ws, i, w, drift):
 
 @kernel
 def multipliers(model, ws, w, drift):
-    """Fill ws.lam with the solution of H λ = Zᵀ(drift − Sw); overwrites ws.Hr, ws.X."""
+    """Solve H λ = Zᵀ(drift − Sw) for ws.lam; overwrites ws.Hr, ws.X. Return the status."""
     constraint_rows(model, ws)
     for i in range(1, model.parent.size):
         x = relative(model, ws, i, w, drift)
@@ -165,7 +167,7 @@ def multipliers(model, ws, w, drift):
 
 @kernel
 def constraint_wrenches(out, model, ws):
-    """Compute the constraint wrenches out = Zλ."""
+    """Compute the constraint wrenches out = Zλ of all joints."""
     for i in range(1, model.parent.size):
         m = order(model, i)
         x = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -176,7 +178,9 @@ def constraint_wrenches(out, model, ws):
 
 @kernel
 def joint_speeds(out, model, ws, w, drift):
-    """out = (AᵀA)⁻¹Aᵀ(Sw − drift)."""
+    """Compute out = (AᵀA)⁻¹Aᵀ(Sw − drift): the joint accelerations (or speeds) that correspond to
+    the body motions w.
+    """
     for i in range(1, model.parent.size):
         x = relative(model, ws, i, w, drift)
         for s in range(model.u_at[i], model.u_at[i + 1]):

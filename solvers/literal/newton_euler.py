@@ -32,8 +32,8 @@ def carry_from(ws, i, f):
 
 @kernel
 def sweep_up(out, model, ws, rates, drift):
-    """Compute out_i = C_i out_κ + A_i rates_i + drift_i from the root to the leaves; out of the
-    ground is unchanged.
+    """Compute out_i = C_i out_κ + A_i rates_i + drift_i from the root to the leaves; the ground's
+    entry of `out` is unchanged.
     """
     for i in range(1, model.parent.size):
         k = model.parent[i]
@@ -62,7 +62,7 @@ def sweep_joints(out, model, ws, rates):
 
 @kernel
 def sweep_down(out, model, ws):
-    """out_i += Σ C_jᵀ out_j over the children, leaves to root."""
+    """Add Σ C_jᵀ out_j over the children j to out_i, from the leaves to the root."""
     for i in range(model.parent.size - 1, 0, -1):
         k = model.parent[i]
         if k > 0:
@@ -71,7 +71,7 @@ def sweep_down(out, model, ws):
 
 @kernel
 def project(out, model, ws, f):
-    """out = Aᵀ f, joint by joint."""
+    """Compute out = Aᵀ f, joint by joint."""
     for i in range(1, model.parent.size):
         x = get6(f, 6 * i)
         for s in range(model.u_at[i], model.u_at[i + 1]):
@@ -80,7 +80,7 @@ def project(out, model, ws, f):
 
 @kernel
 def reactions(model, ws):
-    """Fill ws.w and ws.reaction from ws.udot."""
+    """Compute body accelerations ws.w and joint reactions ws.reaction from ws.udot."""
     sweep_up(ws.w, model, ws, ws.udot, ws.wp)
     for i in range(1, model.parent.size):
         put6(ws.reaction, 6 * i, sub6(body_mv(ws, i, get6(ws.w, 6 * i)), get6(ws.Fp, 6 * i)))
@@ -102,7 +102,9 @@ def inverse_dynamics(model, ws):
 
 @kernel
 def take_off_rotors(model, ws):
-    """R_i += A_i(A_iᵀA_i)⁻¹ rotor q̈: the share of R_i that drives the motors' rotors is no reaction, AᵀR = 0 again."""
+    """Add A_i(A_iᵀA_i)⁻¹ rotor q̈ to R_i: the part of R_i that accelerates motor rotors is not a
+    reaction; AᵀR = 0 holds afterwards.
+    """
     for i in range(1, model.parent.size):
         for s in range(model.u_at[i], model.u_at[i + 1]):
             put6(
@@ -115,7 +117,7 @@ def take_off_rotors(model, ws):
 
 @kernel
 def carried_momenta(model, ws):
-    """Fill ws.ps: p*_i = M_iv_i + Σ C_jᵀp*_j (3.9)."""
+    """Compute ws.ps: p*_i = M_iv_i + Σ C_jᵀp*_j (3.9)."""
     for i in range(1, model.parent.size):
         put6(ws.ps, 6 * i, body_mv(ws, i, get6(ws.v, 6 * i)))
     sweep_down(ws.ps, model, ws)
@@ -123,7 +125,9 @@ def carried_momenta(model, ws):
 
 @kernel
 def momenta(model, ws):
-    """Fill ws.p = BᵀMv, and the rotors' share, from evaluated velocities; leaves p* in ws.ps."""
+    """Compute the momenta ws.p = BᵀMv with the rotors' share from evaluated velocities; p* is left
+    in ws.ps.
+    """
     carried_momenta(model, ws)
     project(ws.p, model, ws, ws.ps)
     for s in range(ws.p.size):

@@ -1,8 +1,9 @@
 """Predicted floating-point operations of one evaluation by each form ([Sh24] (4.1)-(4.7)).
 
-n_i freedoms of joint i, m_i = 6 − n_i, η_i freedoms on the path 0 -> i (η_0 = 0), τ_i = n_i |P_i|, μ_i = m_i + Σ m_j over the children,
-K iterations of ITR. Sums are kept in sixths, so that the closed forms for chains and stars come out exactly.
-Joint matrices and applied forces are not counted.
+n_i degrees of freedom of joint i, m_i = 6 − n_i, η_i degrees of freedom on the path 0 -> i (η_0 =
+0), τ_i = n_i |P_i|, μ_i = m_i + Σ m_j over the children, K iterations of ITR. Sums are computed in
+sixths, so that the closed forms for chains and stars come out exactly. Joint matrices and applied
+forces are not counted.
 """
 
 from collections.abc import Sequence
@@ -13,8 +14,8 @@ FORMS = ("DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC")
 def costs(
     freedoms: Sequence[int], parents: Sequence[int], iterations: float = 2
 ) -> dict[str, float]:
-    """Return the flops by form; `freedoms` and `parents` of the bodies 1..N in regular numbering
-    (parents 0..N−1).
+    """Return the floating-point operations of one evaluation by form; `freedoms` and `parents`
+    describe the bodies 1..N in regular numbering (parents 0..N−1).
     """
     n = [0, *freedoms]
     kappa = [-1, *parents]
@@ -70,7 +71,7 @@ def first_kind(n: list[int], mu: list[int]) -> float:
 
 
 def iterated(n: list[int], eta: list[int], depth: list[int], kappa: list[int], k: float) -> float:
-    """Return (4.4)."""
+    """Return the operations of the iterated form ITR-M with k iterations, formula (4.4)."""
     rows = sum(
         (2 * k + 6) * (e**2 - eta[p] ** 2) + 42 * f * d
         for e, p, f, d in zip(eta[1:], kappa[1:], n[1:], depth[1:], strict=True)
@@ -80,7 +81,7 @@ def iterated(n: list[int], eta: list[int], depth: list[int], kappa: list[int], k
 
 
 def iterated_by_sweeps(n: list[int], k: float) -> float:
-    """Return (4.5)."""
+    """Return the operations of the iterated form ITR-G with k iterations, formula (4.5)."""
     total, bodies = sum(n), len(n) - 1
     return (
         2 * total**2
@@ -92,17 +93,17 @@ def iterated_by_sweeps(n: list[int], k: float) -> float:
 
 
 def articulated(n: list[int]) -> float:
-    """Return (4.6)."""
+    """Return the operations of the articulated-body form ABM, formula (4.6)."""
     return (sum(2 * f**3 + 105 * f**2 + 967 * f + 7452 for f in n[1:]) - 6 * (72 * n[1] + 1122)) / 6
 
 
 def decomposed(n: list[int]) -> float:
-    """Return (4.7)."""
+    """Return the operations of the LᵀDL form DEC, formula (4.7)."""
     return (sum(2 * f**3 + 117 * f**2 + 1105 * f + 5184 for f in n[1:]) - 6 * (84 * n[1] + 660)) / 6
 
 
 def sparse_solve(rows: Sequence[int]) -> int:
-    """Return (B.8): flops of factoring and solving with a symmetric positive matrix whose factor
-    has `rows[k]` numbers in row k and no fill-in.
+    """Return the operations (B.8) of factoring and solving a symmetric positive definite system
+    whose factor has `rows[k]` elements in row k and no fill-in.
     """
     return sum(r**2 for r in rows) + 4 * sum(rows) - 2 * len(rows)

@@ -1,6 +1,7 @@
-"""Orthogonal complement Z_i of the tangent columns and their pseudo-inverse, by Householder reflections of A_i ([Sh24] 1.8).
+"""Orthogonal complement Z_i of the tangent columns and their pseudo-inverse, by Householder
+reflections of A_i ([Sh24] 1.8).
 
-Works for any joint whose columns are independent; a joint that has lost that is reported as singular.
+Works for any joint with linearly independent columns; otherwise the joint is reported as singular.
 """
 
 import math
@@ -13,7 +14,9 @@ RANK = 1e-12  # a column this much shorter than itself after the reflections dep
 
 @kernel
 def complement(model, ws, i):
-    """Fill rows of ws.Z and ws.Ap of joint i; scratch: ws.Y of body i."""
+    """Compute the rows of ws.Z (complement) and ws.Ap (pseudo-inverse) of joint i; scratch: ws.Y of
+    body i. Return the status.
+    """
     first = model.u_at[i]
     n = model.u_at[i + 1] - first
     R = 36 * i
@@ -63,7 +66,7 @@ def reflect(ws, k, n, R, Q):
 
 @kernel
 def mirror(x, at, stride, v, iv, k, beta):
-    """x -= beta v (v . x) over the components from k on."""
+    """Subtract beta v (v . x) from x (one Householder reflection), over the components from k on."""
     s = 0.0
     for r in range(k, 6):
         s += v[iv + r] * x[at + r * stride]

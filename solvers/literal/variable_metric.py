@@ -1,9 +1,11 @@
-"""ITR: M x = b by a variable-metric iteration that carries H ≈ M⁻¹ from one evaluation to the next ([Sh24] (2.29)).
+"""ITR: M x = b by a variable-metric iteration that carries H ≈ M⁻¹ from one evaluation to the next
+([Sh24] (2.29)).
 
-x = Hb ; r = b − Mx ; s = Hr ; while r is not small: x += s ; r⁺ = b − Mx ; u = Hr⁺ ; y = r − r⁺ ; H += uuᵀ/(uᵀy) ; s = (1 + uᵀr⁺/(uᵀy)) u ; r = r⁺.
-At most rank(ΔM) + 1 steps; monotone while ‖ΔM‖ < 1/‖H‖ (2.43). Without contraction the line-search form (2.33) takes over, then a refactorisation.
-M is multiplied by its rows of blocks (2.53) or, without forming it, by two sweeps, AᵀTᵀ(MTAx) (2.54)-(2.55).
-Vectors of ws.itr: x, r, r⁺, s, u, square roots of M's diagonal.
+x = Hb ; r = b − Mx ; s = Hr ; while r exceeds the tolerance: x += s ; r⁺ = b − Mx ; u = Hr⁺ ; y = r
+− r⁺ ; H += uuᵀ/(uᵀy) ; s = (1 + uᵀr⁺/(uᵀy)) u ; r = r⁺. At most rank(ΔM) + 1 steps; monotone while
+‖ΔM‖ < 1/‖H‖ (2.43). Without contraction the line-search form (2.33) is used, then a new
+factorisation. M is multiplied by its rows of blocks (2.53) or, without forming it, by two sweeps,
+AᵀTᵀ(MTAx) (2.54)-(2.55). Vectors of ws.itr: x, r, r⁺, s, u, square roots of M's diagonal.
 """
 
 import math
@@ -21,14 +23,14 @@ FLAT = 1e-10  # cosine of u and y below which an update would only add noise
 
 @kernel
 def vector(ws, k):
-    """Return the vector k of ws.itr."""
+    """Return vector k of ws.itr."""
     n = ws.u.size
     return ws.itr[k * n : (k + 1) * n]
 
 
 @kernel
 def dot(a, b):
-    """Return a . b."""
+    """Return the scalar product a . b."""
     x = 0.0
     for k in range(a.size):
         x += a[k] * b[k]
@@ -37,7 +39,7 @@ def dot(a, b):
 
 @kernel
 def multiply_metric(out, H, x):
-    """out = H x."""
+    """Compute out = H x."""
     n = x.size
     for i in range(n):
         y = 0.0
@@ -48,7 +50,7 @@ def multiply_metric(out, H, x):
 
 @kernel
 def add_dyad(H, u, factor):
-    """H += factor u uᵀ."""
+    """Add factor u uᵀ to H."""
     n = u.size
     for i in range(n):
         x = factor * u[i]
@@ -58,7 +60,7 @@ def add_dyad(H, u, factor):
 
 @kernel
 def multiply(out, model, ws, x):
-    """out = M x."""
+    """Compute out = M x, with ws.Mr or by sweeps."""
     if ws.head.sweeps != 0.0:
         sweep_joints(ws.w, model, ws, x)
         for i in range(1, model.parent.size):
@@ -73,8 +75,8 @@ def multiply(out, model, ws, x):
 
 @kernel
 def residual(out, model, ws, b, x):
-    """Return out = b − Mx; returns its largest component, each scaled by √M_kk Σ √M_jj |x_j|, which
-    bounds the rounding of that component.
+    """Compute out = b − Mx; return its largest component relative to √M_kk Σ √M_jj |x_j|, which
+    bounds the rounding of component k.
     """
     multiply(out, model, ws, x)
     d = vector(ws, 5)
@@ -91,7 +93,7 @@ def residual(out, model, ws, b, x):
 
 @kernel
 def refactor(model, ws):
-    """H = M⁻¹ from a fresh factorisation (left in ws.Mr)."""
+    """Compute H = M⁻¹ from a new factorisation (left in ws.Mr); return the status."""
     n = ws.u.size
     composite_bodies(model, ws)
     mass_rows(model, ws)
@@ -118,7 +120,7 @@ def refactor(model, ws):
 
 @kernel
 def solve_afresh(model, ws, b):
-    """Refactor, x = M⁻¹b by the factor."""
+    """Factor M anew and compute x = M⁻¹b; return the status."""
     status = refactor(model, ws)
     if status == 0:
         x = vector(ws, 0)
@@ -131,7 +133,7 @@ def solve_afresh(model, ws, b):
 @kernel
 def solve_iteratively(model, ws, b):
     """Solve M x = b by the variable-metric iteration; x is vector 0 of ws.itr, the iterations are
-    counted.
+    counted. Return the status.
     """
     ws.head.iterations = 0.0
     if ws.head.held != 1.0:
@@ -156,8 +158,8 @@ def solve_iteratively(model, ws, b):
 
 @kernel
 def step(model, ws, b, before):
-    """Perform one step of (2.29) and return the scaled residual; a step that increases the residual
-    is undone.
+    """Make one step of (2.29) and return the scaled residual; a step that increases the residual is
+    undone.
     """
     x = vector(ws, 0)
     r = vector(ws, 1)
@@ -192,8 +194,8 @@ def step(model, ws, b, before):
 
 @kernel
 def search(model, ws, b, goal):
-    """Return the steps of (2.33), each of the length that minimises ½xᵀMx − xᵀb; refactors when
-    they do not converge or H has lost its sign.
+    """Iterate by steps (2.33), each of the length that minimises ½xᵀMx − xᵀb; M is factored anew if
+    they do not converge or H is no longer definite. Return the status.
     """
     x = vector(ws, 0)
     r = vector(ws, 1)

@@ -1,7 +1,10 @@
-"""Assembly: coordinates and speeds that close the loops, found from rough guesses by damped Gauss-Newton steps.
+"""Assembly: coordinates and speeds that close the loops, computed from rough guesses by damped
+Gauss-Newton steps.
 
-Start values that the user gave are kept if the others can close the loops; else all give way, those given a hundred times less. When neither works,
-the others start from turned guesses: the same ones every time. The guesses choose the branch; on it the place nearest to them is found.
+Given start values are kept if the other coordinates can close the loops; otherwise all are changed,
+given ones with a weight a hundred times smaller. If neither works, the other coordinates start from
+rotated guesses, always the same ones. The guesses select the branch; on it the position nearest to
+them is computed.
 """
 
 from kinetree.solvers import layout as L
@@ -45,7 +48,7 @@ def close_speeds(model, ws, t, bit):
 
 @kernel
 def shake(model, ws, seed, size):
-    """Turn the free coordinates by pseudo-random amounts up to `size`; returns the next seed."""
+    """Change the free coordinates by pseudo-random amounts up to `size`; return the next seed."""
     for j in range(model.u_held.size):
         seed = (1103515245 * seed + 12345) % 2147483648
         free = model.u_held[j] != 1 and model.u_held[j] != 3
@@ -80,8 +83,8 @@ def close_positions(model, ws, t):
 
 @boundary("state")
 def assemble(model, ws, t):
-    """Make ws.q and ws.u consistent with the constraints at time t and compute the ranks of the
-    rows.
+    """Make ws.q and ws.u satisfy the constraints at time t and compute the ranks of the constraint
+    rows; return the status.
     """
     for j in range(ws.u.size):
         ws.loop_u[j] = ws.u[j]

@@ -1,8 +1,10 @@
-"""Open loops are pulled closed by the accelerations: J u̇ = γ - 2 (J u + c)/τ - g/τ² (J. W. Baumgarte, 1972), for hosts that integrate themselves.
+"""Baumgarte stabilisation for hosts that integrate themselves: accelerations correct open loops by
+J u̇ = γ - 2 (J u + c)/τ - g/τ² (J. W. Baumgarte, 1972).
 
-The gap closes with the double eigenvalue -1/τ. τ is a third of the time in which the loops move by about one radian: it follows the joints of the
-loops, their speeds and, where they turn back, their accelerations. A host whose steps resolve the motion so resolves the closing too, and errors of
-one step fade within a few. On closed loops nothing changes.
+The gap decays with the double eigenvalue -1/τ. τ is a third of the time in which the loops move by
+about one radian. It is computed from the speeds of the loop joints and, where these reverse, their
+accelerations. A host whose steps resolve the motion therefore resolves the correction too, and
+errors of one step decay within a few steps. Closed loops are not affected.
 """
 
 import math
@@ -20,7 +22,9 @@ HASTE = 3.0  # 1/τ in units of the rate of the motion: gaps stay within the hos
 
 @kernel
 def shifted(model, ws, i):
-    """Return whether joint i only translates its body; its displacement then is no measure of size."""
+    """Return whether joint i only translates its body, so that its displacement says nothing about
+    the size of the mechanism.
+    """
     for j in range(model.u_at[i], model.u_at[i + 1]):
         a = get3(ws.col, j * L.COLUMN + L.C_A)
         if dot3(a, a) == 0.0:
@@ -30,8 +34,8 @@ def shifted(model, ws, i):
 
 @kernel
 def size_of(model, ws):
-    """Return the largest distance between neighbouring joints in the loops, or radius of gyration,
-    which makes rates of shifts comparable with turns, m.
+    """Return a length [m] that makes translation rates comparable with rotation rates: the largest
+    distance between neighbouring loop joints, or radius of gyration.
     """
     top = 0.0
     for e in range(model.l_body.size):
@@ -70,7 +74,7 @@ def rate_of_motion(model, ws):
 
 @kernel
 def pull_closed(model, ws):
-    """Add Baumgarte stabilisation to the accelerations; needs the factor of J M⁻¹ Jᵀ."""
+    """Add the Baumgarte correction to the accelerations; needs the factor of J M⁻¹ Jᵀ."""
     pull = HASTE * rate_of_motion(model, ws)
     velocities(model, ws)
     position_residual(model, ws)

@@ -1,4 +1,6 @@
-"""Blocks of three rows, the size of a plane loop: everything in registers, no search for pivots where none is close to nothing."""
+"""3 x 3 blocks of constraint rows, the size of a planar loop: computed in registers, without a
+pivot search if all pivots are clearly nonzero.
+"""
 
 import math
 
@@ -10,7 +12,9 @@ EVEN = 1e-4  # squared sine above which rows are taken in their own order: far f
 
 @kernel
 def square_of_three(ws, at, first, columns):
-    """Lower half of the block at `at` of ws.loop_g: Xᵀ Z over the columns that begin at `first`."""
+    """Compute the lower half of the block at index `at` of ws.loop_g: Xᵀ Z over the columns that
+    begin at `first`.
+    """
     a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(first, first + 3 * columns, 3):
         x, y, z = get3(ws.loop_x, k)
@@ -29,7 +33,9 @@ def square_of_three(ws, at, first, columns):
 
 @kernel
 def add_products_of_threes(ws, at, a, rows, b, cols, speeds):
-    """Add Zᵀ X of two groups of 3 or 6 rows to the block at `at`, three rows and columns at once."""
+    """Add Zᵀ X of two groups of 3 or 6 rows to the block at index `at`, three rows and columns at a
+    time.
+    """
     for i in range(0, rows, 3):
         for j in range(0, cols, 3):
             add_products(ws, at + i * cols + j, a + i, rows, b + j, cols, speeds)
@@ -37,7 +43,7 @@ def add_products_of_threes(ws, at, a, rows, b, cols, speeds):
 
 @kernel
 def add_products(ws, at, a, rows, b, cols, speeds):
-    """Add Zᵀ X of three rows and three columns to a part of a block with `cols` columns."""
+    """Add Zᵀ X of three rows and three columns to part of a block with `cols` columns."""
     A, B, C = get3(ws.loop_g, at), get3(ws.loop_g, at + cols), get3(ws.loop_g, at + 2 * cols)
     for k in range(speeds):
         x = get3(ws.loop_x, b + k * cols)
@@ -50,7 +56,9 @@ def add_products(ws, at, a, rows, b, cols, speeds):
 
 @inline
 def row_by_three(p, b):
-    """p times the three columns of a block of rows b."""
+    """Return the three products of the vector p with the columns of a 3 x 3 block given by its rows
+    b.
+    """
     return (
         p[0] * b[0][0] + p[1] * b[0][1] + p[2] * b[0][2],
         p[0] * b[1][0] + p[1] * b[1][1] + p[2] * b[1][2],
@@ -60,13 +68,13 @@ def row_by_three(p, b):
 
 @inline
 def rows_of(ws, at):
-    """Return the block of three rows."""
+    """Return the three rows of the block at index `at`."""
     return (get3(ws.loop_g, at), get3(ws.loop_g, at + 3), get3(ws.loop_g, at + 6))
 
 
 @inline
 def less(ws, at, p):
-    """Take three numbers off a row of a block."""
+    """Subtract three numbers from a row of a block."""
     a = get3(ws.loop_g, at)
     put3(ws.loop_g, at, (a[0] - p[0], a[1] - p[1], a[2] - p[2]))
 
@@ -90,7 +98,7 @@ def solved_row(p, F):
 
 @kernel
 def divide_three(ws, at, factor):
-    """Multiply the block at `at` by the inverse transposed factor."""
+    """Multiply the block at index `at` by the inverse transposed factor."""
     F, A = rows_of(ws, factor), rows_of(ws, at)
     put3(ws.loop_g, at, solved_row(A[0], F))
     put3(ws.loop_g, at + 3, solved_row(A[1], F))
@@ -123,20 +131,20 @@ def factor_three(ws, at, s):
 
 @kernel
 def pass_three(ws, x, at, block, b):
-    """Take a block times three solved numbers off the right-hand side."""
+    """Subtract a block times three solved values from the right-hand side."""
     p, q = row_by_three(get3(ws.loop_b, b), rows_of(ws, block)), get3(x, at)
     put3(x, at, (q[0] - p[0], q[1] - p[1], q[2] - p[2]))
 
 
 @kernel
 def lower_three(ws, x, at, factor):
-    """ws.loop_b = L⁻¹ x of one group."""
+    """Compute ws.loop_b = L⁻¹ x for one group of three rows."""
     put3(ws.loop_b, at, solved_row(get3(x, at), rows_of(ws, factor)))
 
 
 @kernel
 def upper_three(ws, x, at, factor):
-    """x = L⁻ᵀ ws.loop_b of one group."""
+    """Compute x = L⁻ᵀ ws.loop_b for one group of three rows."""
     F, p = rows_of(ws, factor), get3(ws.loop_b, at)
     c = p[2] * F[2][2]
     b = (p[1] - F[2][1] * c) * F[1][1]
@@ -145,7 +153,7 @@ def upper_three(ws, x, at, factor):
 
 @kernel
 def back_three(ws, x, at, block, b):
-    """Subtract the transposed block times three solution components from the right side of an
+    """Subtract the transposed block times three solution components from the right-hand side of an
     earlier group.
     """
     A, p, q = rows_of(ws, block), get3(x, at), get3(ws.loop_b, b)

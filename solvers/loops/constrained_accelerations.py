@@ -1,10 +1,12 @@
 """Accelerations of a mechanism with closed loops: M u̇ = f + Jᵀλ, J u̇ + bias = 0 ([SC24] (17)).
 
-The tree is eliminated, the multipliers follow from J M⁻¹ Jᵀ λ = -(residual of the free tree) in envelope storage, and one sweep from the root
-gives the accelerations: what the free tree does along the rows, and what multipliers do to the tree, is known where the rows cross its joints.
-Redundant rows are dropped. Near a singular position, where a direction of the constraints fades, rounding would be divided by its sine: there the
-direction is let go smoothly within BLUR and comes back on the other side, so that the motion stays on its branch.
-Cost: linear in the bodies and, for a bounded envelope, in the loops.
+The tree is eliminated, the multipliers follow from J M⁻¹ Jᵀ λ = -(residual of the free tree) in
+envelope storage, and one sweep from the root gives the accelerations. Both the residual and the
+effect of multipliers are computed at the joints that the constraint rows cross. Redundant rows are
+dropped. Near a singular position a direction of the constraints vanishes, and rounding would be
+divided by a small sine: within BLUR that direction is released smoothly and restored on the other
+side, so that the solution stays on its branch. Cost: linear in the bodies and, for a bounded
+envelope, in the loops.
 """
 
 from kinetree.solvers import layout as L
@@ -27,8 +29,8 @@ ROUNDS = 6
 
 @boundary("solve")
 def accelerations_of(model, ws):
-    """Return u̇ after `load`: of the tree, or under its loop constraints, and under the forces of
-    closed contacts.
+    """Compute u̇ after `load`: of the tree, with loop constraints and contact forces if there are
+    any; return the status.
     """
     status = constrained(model, ws) if model.l_kind.size > 0 else dec(model, ws)
     return solve_contact_forces(model, ws) if status == 0 and model.c_law.size > 0 else status
@@ -36,7 +38,9 @@ def accelerations_of(model, ws):
 
 @kernel
 def constrained(model, ws):
-    """Compute multipliers and accelerations that keep the loops closed, after `load`."""
+    """Compute loop multipliers and accelerations that keep the loops closed, after `load`; return
+    the status.
+    """
     if model.ghosts.size > 0:
         lend(model, ws)
     apply_loads(model, ws)

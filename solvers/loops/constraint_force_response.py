@@ -1,6 +1,7 @@
-"""Response of the tree to constraint forces: the bias sweep of the elimination in `engine.dec` once more, with the factors it left behind; O(N).
+"""Response of the tree to constraint forces: the bias sweep of the elimination in `engine.dec` is
+repeated with the factors from it; O(N).
 
-The wrenches join the bias of the bodies, so that `engine.reactions` sees them too.
+The wrenches are added to the bias of the bodies, so that `engine.reactions` includes them.
 """
 
 from kinetree.solvers import layout as L
@@ -40,7 +41,7 @@ def push_nothing(ws):
 
 @kernel
 def place_multipliers(model, ws):
-    """Compute the wrenches and generalised forces Jᵀλ of ws.loop_lam."""
+    """Compute the wrenches ws.push and generalised forces Jᵀλ of the multipliers ws.loop_lam."""
     push_nothing(ws)
     for g in range(model.l_kind.size):
         r = model.l_row[g]
@@ -65,7 +66,7 @@ def place_multipliers(model, ws):
 
 @kernel
 def push_at_ball(model, ws, g):
-    """Add the force of a closing ball to both of its bodies."""
+    """Add the force of a loop-closing ball joint to the wrenches of both its bodies."""
     f, _ = vectors_of_rows(model, ws, g, ws.loop_lam)
     r_a, r_b = ball_arms(model, ws, g)
     a, b = 6 * model.l_a[g], 6 * model.l_b[g]
@@ -100,7 +101,9 @@ def respond(model, ws):
 
 @kernel
 def carry(model, ws):
-    """Let the constraint forces of ws.loop_lam join the bias of the bodies, once, where `yield_to` left the solution alone."""
+    """Add the constraint forces of ws.loop_lam to the bias of the bodies, once, since `yield_to`
+    has left the bias unchanged.
+    """
     if ws.head.carried == 0.0:
         place_multipliers(model, ws)
         for i in range(model.parent.size - 1, 0, -1):
@@ -110,8 +113,8 @@ def carry(model, ws):
 
 @kernel
 def yield_to(model, ws):
-    """Add Jᵀ λ of ws.loop_lam to the bias of the elimination by the rows of `spread_rows`, half the
-    work of `respond`.
+    """Apply Jᵀ λ of ws.loop_lam to the solution of the elimination by the rows of `spread_rows`,
+    with half the work of `respond`.
     """
     for g in range(model.l_kind.size):
         own = model.l_row[g]
@@ -135,7 +138,7 @@ def yield_to(model, ws):
 
 @kernel
 def along(ws, at, own, rows):
-    """Z λ of one speed."""
+    """Return Z λ for one speed."""
     if rows == 3:
         return dot3(get3(ws.loop_z, at), get3(ws.loop_lam, own))
     if rows == 6:
@@ -149,7 +152,7 @@ def along(ws, at, own, rows):
 
 @kernel
 def three_along(ws, at, own, rows):
-    """Z λ of three speeds."""
+    """Return Z λ for three speeds."""
     return (
         along(ws, at, own, rows),
         along(ws, at + rows, own, rows),
@@ -159,7 +162,7 @@ def three_along(ws, at, own, rows):
 
 @kernel
 def yield_free(ws, at, first, own, rows):
-    """Compute the accelerations of a free body from its eliminated force and moment blocks."""
+    """Compute the solution of a free body from its eliminated force and moment blocks."""
     _, HK, _ = free_blocks(ws, at)
     f = three_along(ws, first, own, rows)
     n = three_along(ws, first + 3 * rows, own, rows)
@@ -216,7 +219,9 @@ def take_in(model, ws, i, moving):
 
 @kernel
 def take_in_modes(model, ws, i, f, n, moving):
-    """Eliminate the modes of frame i for a wrench on it and for ws.push_u along them; return the wrench that is left."""
+    """Eliminate the modes of frame i for a wrench on it and for the modal forces ws.push_u; return
+    the remaining wrench.
+    """
     m = modal_at(model.modal, modal_of(model, i))
     for k in range(m.count - 1, -1, -1):
         c = (m.speed + k) * L.COLUMN

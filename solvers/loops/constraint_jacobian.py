@@ -1,9 +1,11 @@
 """Factors of J M⁻¹ Jᵀ: each constraint row's unit wrench is propagated from the loop ends to the
 ground.
 
-With M = LᵀDL of the elimination in `engine.dec`, X = L⁻ᵀ Jᵀ lives on the two paths of a loop; with Z = D⁻¹ X the matrix is J M⁻¹ Jᵀ = Xᵀ Z,
-and what the free tree does along the rows comes along: J u̇ = Xᵀ g with g of the bias sweep. By WEIGHTS nothing is taken off on the way: X = Jᵀ and
-Z = W Jᵀ for the weights W of `loop_weight`. Cost: rows times path length. Numbers of an entry stand speed by speed, row after row.
+With M = LᵀDL of the elimination in `engine.dec`, X = L⁻ᵀ Jᵀ is nonzero only on the two paths of a
+loop. With Z = D⁻¹ X the matrix is J M⁻¹ Jᵀ = Xᵀ Z, and the acceleration of the free tree along the
+rows is J u̇ = Xᵀ g with g of the bias sweep. In the metric WEIGHTS nothing is eliminated on the
+path: X = Jᵀ and Z = W Jᵀ for the weights W of `loop_weight`. Cost: rows times path length. The
+values of an entry are stored speed by speed, row after row.
 """
 
 from kinetree.solvers import layout as L
@@ -38,7 +40,9 @@ from kinetree.solvers.views import arm_at, modal_at
 
 @kernel
 def spread_rows(model, ws, metric):
-    """Fill ws.loop_x and ws.loop_z of all groups; in MOTION ws.loop_r, the residual at u̇ = 0, becomes that of the free tree."""
+    """Compute ws.loop_x and ws.loop_z of all groups; with metric MOTION also turn ws.loop_r, the
+    residual at u̇ = 0, into that of the free tree.
+    """
     ws.head.factored = 0.0
     for g in range(model.l_kind.size):
         if ws.loop_plane[g] != 0.0:
@@ -89,7 +93,7 @@ def spread_in_space(model, ws, g, metric):
 
 @kernel
 def hang_at_ball(model, ws, g):
-    """Set the unit forces of a closing ball on its two bodies."""
+    """Set the unit wrenches that the rows of a loop-closing ball joint exert on its two bodies."""
     r_a, r_b = ball_arms(model, ws, g)
     for s in range(model.l_row[g], model.l_row[g + 1]):
         r = s - model.l_row[g]
@@ -106,8 +110,8 @@ def hang_at_ball(model, ws, g):
 
 @kernel
 def spread_three(model, ws, g, e, one, rows, metric):
-    """Compute three rows from `one` on of one body on a loop path at once, as `spread_entry` does
-    row by row.
+    """Compute three rows, from row `one` on, of one body on a loop path at once, as `spread_entry`
+    does row by row.
     """
     i, own, x = model.l_body[e], model.l_row[g] + one, model.l_x[e] + one
     w, to = 36 * e + 6 * one, 36 * model.l_up[e] + 6 * one
@@ -127,7 +131,9 @@ def spread_three(model, ws, g, e, one, rows, metric):
 
 @kernel
 def three_through_ball(model, ws, i, w, x, own, rows, metric):
-    """Propagate three rows through a spherical joint: its speeds take the moments, no moment stays."""
+    """Propagate three rows through a spherical joint: its speeds take all moments, and only forces
+    are passed on.
+    """
     at = i * L.ROW
     K = get6(ws.row, at + L.W_INV)
     H = get9(ws.row, at + L.W_H)
@@ -207,7 +213,7 @@ def spread_entry(model, ws, g, e, rows, metric):
 
 @kernel
 def slope(model, ws, g, j):
-    """Return the derivative of coupling g by coordinate j."""
+    """Return the partial derivative of coupling g with respect to speed j."""
     for k in range(model.l_k[g], model.l_k[g + 1]):
         if model.l_speed[k] == j:
             return ws.val[model.l_slope[k]]
@@ -216,8 +222,8 @@ def slope(model, ws, g, j):
 
 @kernel
 def slopes_in_ground(model, ws, g, i, j):
-    """Return the derivatives of coupling g by three speeds from j on, which are components in the
-    axes of body i, in ground axes.
+    """Return the derivatives of coupling g with respect to three speeds from j on (components in
+    the axes of body i), in ground axes.
     """
     if model.l_kind[g] != L.Loop.COUPLING:
         return (0.0, 0.0, 0.0)
@@ -253,7 +259,9 @@ def spread_columns(model, ws, g, e, i, rows, metric):
 
 @kernel
 def spread_modes(model, ws, g, e, i, rows, metric):
-    """Propagate the rows of a group through the modes of a frame, last first; what its interfaces gave is in ws.loop_x."""
+    """Propagate the rows of a group through the modes of a frame, last mode first; the
+    contributions of its interfaces are in ws.loop_x already.
+    """
     own = model.l_row[g]
     m = modal_at(model.modal, modal_of(model, i))
     for k in range(m.count - 1, -1, -1):
@@ -279,7 +287,7 @@ def spread_modes(model, ws, g, e, i, rows, metric):
 
 @kernel
 def put_rows(ws, at, rows, x, z):
-    """Store three numbers of a row, one per speed."""
+    """Store three values of a row, one per speed."""
     for k in range(3):
         ws.loop_x[at + k * rows] = x[k]
         ws.loop_z[at + k * rows] = z[k]
@@ -306,7 +314,7 @@ def spread_ball(model, ws, g, e, i, rows, metric):
 
 @kernel
 def free_blocks(ws, at):
-    """Return M⁻¹, H M⁻¹ and the inverse of J - H M⁻¹ Hᵀ of a free body."""
+    """Return M⁻¹, H M⁻¹ and the inverse of J - H M⁻¹ Hᵀ for the articulated inertia of a free body."""
     K = inverse_symmetric(get6(ws.row, at + L.W_M))
     H = get9(ws.row, at + L.W_H)
     HK = mm(H, full(K))

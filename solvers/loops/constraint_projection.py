@@ -1,5 +1,5 @@
-"""Projection onto the constraints after an integration step: positions, then speeds, by
-mass-weighted least change.
+"""Projection onto the constraints after an integration step: positions, then speeds, each by the
+minimum-norm correction weighted by mass.
 """
 
 from kinetree.solvers import layout as L
@@ -31,8 +31,8 @@ SLOW = 0.01  # part of a residual that may be left of it where the factor of a n
 
 @kernel
 def look_at_loops(model, ws, t, before):
-    """Return status, the largest residual of the positions, and whether to stop: it is small
-    enough, small and hardly below `before`, or unknown.
+    """Return status, largest position residual, and whether to stop: it is small, or no longer
+    decreases from `before`, or cannot be evaluated.
     """
     status = place_loops(model, ws, t)
     if status != 0:
@@ -49,7 +49,7 @@ def look_at_loops(model, ws, t, before):
 
 @kernel
 def project_position(model, ws, t):
-    """Close the loops; changes ws.q."""
+    """Close the loops by changing ws.q; return the status."""
     worst, status = 0.0, 0
     for _ in range(ITERATIONS):
         status, worst, done = look_at_loops(model, ws, t, worst)
@@ -71,7 +71,7 @@ def project_position(model, ws, t):
 
 @kernel
 def project_velocity(model, ws, t):
-    """Make the speeds agree with the constraints; changes ws.u."""
+    """Change ws.u to satisfy the velocity constraints; return the status."""
     worst = 0.0
     for _ in range(ITERATIONS):
         status = place_loops(model, ws, t)
@@ -92,7 +92,7 @@ def project_velocity(model, ws, t):
 
 @kernel
 def reach(model, ws):
-    """Return 1 or the largest coordinate of a point where loops are closed, m."""
+    """Return the largest coordinate [m] of a point where loops are closed, at least 1."""
     top = 1.0
     for g in range(model.l_kind.size):
         if model.l_kind[g] != L.Loop.COUPLING:
@@ -103,7 +103,7 @@ def reach(model, ws):
 
 @kernel
 def speed_scale(ws):
-    """Return 1 or the largest speed."""
+    """Return the largest absolute speed, at least 1."""
     top = 1.0
     for j in range(ws.u.size):
         top = max(top, abs(ws.u[j]))
@@ -121,8 +121,8 @@ def project(model, ws, t):
 
 @boundary("state")
 def project_near(model, ws, t):
-    """Project a state close to the last evaluated one, reusing its factor; otherwise project as
-    usual.
+    """Project a state close to the last evaluated one with the factor of that evaluation, or as
+    usual if that fails; return the status.
     """
     return (
         0
@@ -143,7 +143,7 @@ def familiar(model, ws):
 
 @kernel
 def positions_near(model, ws, t):
-    """Close the loops by simplified Newton steps; False where they do not converge at once."""
+    """Close the loops by simplified Newton steps; return False if they do not converge at once."""
     before = 0.0
     for n in range(3):
         if place_loops(model, ws, t) != 0:

@@ -1,6 +1,8 @@
-"""Ranks of the constraint rows in general position: at the assembled position and at neighbours on the constraint manifold.
+"""Ranks of the constraint rows in general position: the largest over the assembled position and
+neighbours on the constraint manifold.
 
-A singular start, as of a flat four-bar, has fewer independent rows than its neighbours; a redundant row is redundant at all of them.
+At a singular start, such as that of a flat four-bar, fewer rows are independent than at its
+neighbours; a truly redundant row is redundant at all of them.
 """
 
 from kinetree.solvers import layout as L
@@ -30,7 +32,7 @@ SEEN, STUCK = (
 
 @kernel
 def find_ranks(model, ws):
-    """Raise ws.loop_rank to the ranks at the present position."""
+    """Raise ws.loop_rank to the ranks of the groups at the current position."""
     spread_rows(model, ws, L.WEIGHTS)
     form_gram(model, ws)
     for k in range(model.l_kind.size):
@@ -49,7 +51,9 @@ def find_ranks(model, ws):
 
 @kernel
 def walk(model, ws, t, seed):
-    """Step to a neighbour on the manifold; False when it cannot be reached."""
+    """Move to a neighbouring position on the constraint manifold; return False if it cannot be
+    reached.
+    """
     for j in range(ws.u.size):
         seed = (1103515245 * seed + 12345) % 2147483648
         ws.u[j] = seed / 1073741824.0 - 1.0
@@ -73,7 +77,7 @@ def walk(model, ws, t, seed):
 
 @kernel
 def mark(model, ws):
-    """Note which tangent speeds of a step led somewhere."""
+    """Record for every tangent speed of a step whether it has actually moved its coordinate."""
     departure(model, ws, ws.loop_q, ws.udot)
     for j in range(ws.u.size):
         if abs(ws.u[j]) > SEEN:
@@ -83,8 +87,8 @@ def mark(model, ws):
 
 @kernel
 def dead_point(model, ws):
-    """Return INCONSISTENT position of the second order: a group all of whose movable speeds are
-    stuck; needs the rows at the start.
+    """Return DEAD_POINT, with a row in head.item, if all movable speeds of a group are blocked at
+    second order, else 0; needs the rows at the start.
     """
     spread_rows(model, ws, L.WEIGHTS)
     for g in range(model.l_kind.size):
@@ -108,8 +112,8 @@ def dead_point(model, ws):
 
 @kernel
 def survey_ranks(model, ws, t):
-    """Fill ws.loop_rank with the ranks of the constraint groups; the state is unchanged. DEAD_POINT
-    at a singular position.
+    """Compute the ranks of the constraint groups in ws.loop_rank without changing the state; return
+    DEAD_POINT at a singular position.
     """
     for k in range(ws.q.size):
         ws.loop_q[k] = ws.q[k]

@@ -1,9 +1,12 @@
-"""Residuals of the constraint rows at position, velocity and acceleration level ([SC24] Psi = 0, C θ' = 0, C θ" + C' θ' = 0).
+"""Residuals of the constraint rows at position, velocity and acceleration level ([SC24] Psi = 0, C
+θ' = 0, C θ" + C' θ' = 0).
 
-A weld compares a twin with its original: difference of the origins and rotation vector of the relative attitude, then differences of twists and of
-accelerations. A ball compares its places on two bodies. Both do so in ground axes, or in those of the body that carries the loop where rows vanish in
-them that do not in the ground's: those out of the plane of a linkage on a moving body. A coupling has its value, its rate and what its second
-derivative is at rest in registers; a coupling of speeds has no residual at position level.
+A weld compares a twin body with its original: difference of the origins and rotation vector of the
+relative attitude, then differences of twists and of accelerations. A ball compares its positions on
+two bodies. Both use ground axes, or the axes of the body that carries the loop if rows vanish in
+these, such as the out-of-plane rows of a linkage on a moving body. For a coupling, registers hold
+its value, its rate and its second derivative at u̇ = 0; a coupling of speeds has no residual at
+position level.
 """
 
 import math
@@ -46,13 +49,15 @@ def rotation_vector(R):
 
 @kernel
 def keep_rows(model, ws, g, linear, angular):
-    """Store the components of a weld's residual, or of a ball's, that have rows."""
+    """Store those components of the residual of a weld or ball that have rows."""
     put_rows_of(model, ws, g, linear, angular, ws.loop_r)
 
 
 @kernel
 def put_rows_of(model, ws, g, linear, angular, out):
-    """Store two vectors in ground axes as the rows of a weld or a ball, in the axes of its rows."""
+    """Write two vectors in ground axes to `out` as the rows of a weld or a ball, in the axes of its
+    rows.
+    """
     if model.l_axes[g] > 0:
         R = get9(ws.row, model.l_axes[g] * L.ROW + L.W_R)
         linear, angular = mtv(R, linear), mtv(R, angular)
@@ -64,7 +69,9 @@ def put_rows_of(model, ws, g, linear, angular, out):
 
 @kernel
 def vectors_of_rows(model, ws, g, values):
-    """Return the two vectors in ground axes that numbers per row of a weld or a ball stand for."""
+    """Return the two vectors in ground axes that are represented by values per row of a weld or a
+    ball.
+    """
     put3(ws.small, 0, NONE)
     put3(ws.small, 3, NONE)
     for r in range(model.l_row[g], model.l_row[g + 1]):
@@ -78,7 +85,7 @@ def vectors_of_rows(model, ws, g, values):
 
 @kernel
 def axis_of_row(model, ws, g, part):
-    """Return the direction of component `part` of a weld or a ball, in ground axes."""
+    """Return the direction, in ground axes, of component `part` of a weld or a ball."""
     k = part % 3
     if model.l_axes[g] > 0:
         at = model.l_axes[g] * L.ROW + L.W_R + k
@@ -88,7 +95,7 @@ def axis_of_row(model, ws, g, part):
 
 @kernel
 def note_opening(ws, g, linear, angular):
-    """Remember the largest component of a weld's residual, whether it has a row or not."""
+    """Store the largest residual component of weld g, including components without a row."""
     worst = 0.0
     for c in range(3):
         worst = max(worst, max(abs(linear[c]), abs(angular[c])))
@@ -97,7 +104,7 @@ def note_opening(ws, g, linear, angular):
 
 @kernel
 def position_residual(model, ws):
-    """Fill ws.loop_r from positions; needs `velocities` and the state program."""
+    """Compute ws.loop_r from positions; `velocities` and the state program must have run."""
     for g in range(model.l_kind.size):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
@@ -122,7 +129,7 @@ def position_residual(model, ws):
 
 @kernel
 def velocity_residual(model, ws):
-    """Fill ws.loop_r from velocities; needs `velocities` and the state program."""
+    """Compute ws.loop_r from velocities; `velocities` and the state program must have run."""
     for g in range(model.l_kind.size):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
@@ -147,7 +154,7 @@ def velocity_residual(model, ws):
 
 @kernel
 def acceleration_residual(model, ws):
-    """Fill ws.loop_r from accelerations; needs `dec`."""
+    """Compute ws.loop_r from accelerations; `dec` must have run."""
     for g in range(model.l_kind.size):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
@@ -181,7 +188,7 @@ def acceleration_residual(model, ws):
 
 @kernel
 def residual_at_rest(model, ws):
-    """Fill ws.loop_r from accelerations at u̇ = 0; needs `motion`."""
+    """Compute ws.loop_r from accelerations at u̇ = 0; `motion` must have run."""
     for g in range(model.l_kind.size):
         if model.l_kind[g] == L.Loop.COUPLING:
             ws.loop_r[model.l_row[g]] = ws.val[model.l_a[g] + 2] + along_arms(model, ws, g, False)
@@ -201,7 +208,7 @@ def residual_at_rest(model, ws):
 
 @kernel
 def ball_arms(model, ws, g):
-    """Return the vectors from the origins of bodies a and b to the ball that closes group g."""
+    """Return the vectors from the origins of bodies a and b to the ball joint that closes group g."""
     return (
         arm(ws, model.l_a[g], model.l_point[2 * g]),
         arm(ws, model.l_b[g], model.l_point[2 * g + 1]),
@@ -210,7 +217,9 @@ def ball_arms(model, ws, g):
 
 @kernel
 def ball_at_rest(model, ws, g):
-    """Return the acceleration at u̇ = 0 of the ball on body b relative to that on body a."""
+    """Return the acceleration at u̇ = 0 of the ball joint's point on body b relative to that on
+    body a.
+    """
     r_a, r_b = ball_arms(model, ws, g)
     a, b = model.l_a[g] * L.ROW, model.l_b[g] * L.ROW
     return sub3(rest_at(ws, b, r_b), rest_at(ws, a, r_a))
@@ -240,7 +249,7 @@ def difference(ws, a, b):
 
 @kernel
 def along_speeds(model, ws, g, rates):
-    """Return the derivatives of coupling g by the speeds, times numbers per speed."""
+    """Return the sum over the speeds of the derivative of coupling g times the given rate."""
     total = 0.0
     for k in range(model.l_k[g], model.l_k[g + 1]):
         total += ws.val[model.l_slope[k]] * rates[model.l_speed[k]]
@@ -249,16 +258,16 @@ def along_speeds(model, ws, g, rates):
 
 @kernel
 def along_arms(model, ws, g, moving):
-    """Return derivatives of coupling g by point velocities and spins times their accelerations, or
-    the bias at u̇ = 0.
+    """Return the derivatives of coupling g by point velocities and angular velocities, times their
+    accelerations (`moving`) or those at u̇ = 0.
     """
     return accelerations_along(model, ws, model.l_arm_at[g], model.l_arm_at[g + 1], moving)
 
 
 @kernel
 def accelerations_along(model, ws, first, last, moving):
-    """Return derivatives by point velocities and spins times accelerations, for arms first..last-1
-    of one row.
+    """Return derivatives by point velocities and angular velocities times accelerations, for arms
+    first..last-1 of one row.
     """
     total = 0.0
     for k in range(first, last):
@@ -277,14 +286,14 @@ def accelerations_along(model, ws, first, last, moving):
 
 @kernel
 def arm_wrench(ws, one):
-    """Return the force and moment about O_i on the body of an arm, by a multiplier of 1."""
+    """Return force and moment about O_i that an arm exerts on its body for a multiplier of 1."""
     f = get3(ws.val, one.by_velocity)
     return f, add3(get3(ws.val, one.by_spin), cross(arm(ws, one.body, one.point), f))
 
 
 @kernel
 def increments(model, ws, out):
-    """J u̇ from the increments of acceleration."""
+    """Compute out = J u̇ from the increments of acceleration."""
     for g in range(model.l_kind.size):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
@@ -316,8 +325,8 @@ def increments(model, ws, out):
 
 @kernel
 def power_of_couplings(model, ws):
-    """Return the power of the constraint forces of couplings, after the accelerations: not zero
-    where they move with time, states or inputs.
+    """Return the power [W] of the constraint forces of couplings, after the accelerations: nonzero
+    if they depend on time, states or inputs.
     """
     total = 0.0
     for g in range(model.l_kind.size):
@@ -334,13 +343,13 @@ def power_of_couplings(model, ws):
 
 @kernel
 def acceleration(ws, at_rest, increment):
-    """Return acceleration at u̇ = 0 plus its increment."""
+    """Return the acceleration at u̇ = 0 plus its increment, component by component."""
     return add3(get3(ws.row, at_rest), get3(ws.row, increment))
 
 
 @kernel
 def largest(model, ws):
-    """Return largest residual; head.item is its row."""
+    """Return the largest residual; head.item becomes its row."""
     worst = 0.0
     for r in range(ws.loop_r.size):
         x = abs(ws.loop_r[r])
@@ -352,7 +361,9 @@ def largest(model, ws):
 
 @kernel
 def opening(ws):
-    """Return the largest constraint residual, including rows left out as zero in general position."""
+    """Return the largest component of all loop residuals, including those without a row because
+    they vanish in general position.
+    """
     worst = 0.0
     for g in range(ws.loop_open.size):
         if not ws.loop_open[g] <= worst:
@@ -362,7 +373,7 @@ def opening(ws):
 
 @kernel
 def norm_squared(ws):
-    """Return the sum of squares of the residual."""
+    """Return the sum of squares of the residual ws.loop_r."""
     total = 0.0
     for r in range(ws.loop_r.size):
         total += ws.loop_r[r] * ws.loop_r[r]

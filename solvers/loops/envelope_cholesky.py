@@ -1,8 +1,11 @@
-"""Pivoted Cholesky factor of G = J M⁻¹ Jᵀ in envelope storage, one block per pair of groups that meet on some path.
+"""Pivoted Cholesky factor of G = J M⁻¹ Jᵀ in envelope storage, one block per pair of groups with a
+common body on their paths.
 
-Groups are eliminated in order, rows inside a group by largest pivot; a row whose pivot is noise, or beyond the group's rank, is redundant: it is
-dropped and its multiplier is zero. Groups of three rows whose pivots are all clear keep their own order (`blocks`). Products run over the bodies
-that two groups share, which are listed. Cost: linear in the number of groups for a bounded envelope. Diagonals of factors hold reciprocals.
+Groups are eliminated in order, rows inside a group by largest pivot; a row whose pivot is rounding
+noise, or exceeds the group's rank, is redundant: it is dropped and its multiplier is zero. Groups
+of three rows with clearly nonzero pivots keep their own order (`block3_factor`). Products run over
+the bodies that two groups share, which are listed. Cost: linear in the number of groups for a
+bounded envelope. Diagonals of factors hold reciprocals.
 """
 
 import math
@@ -40,7 +43,7 @@ def block_at(model, k, m):
 
 @kernel
 def form_gram(model, ws):
-    """ws.loop_g = Xᵀ Z, lower blocks, and the sizes of its diagonal."""
+    """Compute the lower blocks ws.loop_g = Xᵀ Z and the scale of their diagonal."""
     for k in range(model.l_kind.size):
         for m in range(model.l_first[k], k):
             add_shared(model, ws, k, m)
@@ -55,7 +58,7 @@ def form_gram(model, ws):
 
 @kernel
 def square(ws, at, first, columns, rows):
-    """Lower half of a diagonal block."""
+    """Compute the lower half of a diagonal block."""
     for c in range(rows * rows):
         ws.loop_g[at + c] = 0.0
     if rows % 3 == 0:
@@ -92,8 +95,8 @@ def add_shared(model, ws, k, m):
 
 @kernel
 def measure_diagonal(model, ws):
-    """Compute the largest diagonal element per group, for translations and rotations, bounded below
-    by the noise.
+    """Compute the largest diagonal element per group, separately for translations and rotations,
+    bounded below by the rounding noise.
     """
     top = 0.0
     spin = 0.0
@@ -114,13 +117,13 @@ def measure_diagonal(model, ws):
 
 @kernel
 def scale_of(model, ws, k, r):
-    """Return the scale of row r of group k."""
+    """Return the scale (largest diagonal element of its kind) of row r of group k."""
     return ws.loop_scale[2 * k + model.l_part[model.l_row[k] + r] // 3]
 
 
 @kernel
 def largest_rank(model, ws, k, rows, use):
-    """Return the number of rows of group k that may be kept for a use."""
+    """Return the number of rows of group k that may be kept for `use`."""
     if use == MOVING:
         return int(ws.loop_rank[k])
     return rows if use == ALL or model.l_level[k] == L.POSITIONS else 0
@@ -150,7 +153,9 @@ def factor(model, ws, damping, use):
 
 @kernel
 def subtract(model, ws, at, a, rows, b, cols, m):
-    """Subtract the product of two factor blocks in the columns of group m from the block at `at`."""
+    """Subtract the product of two factor blocks, over the columns of group m, from the block at
+    index `at`.
+    """
     width, kept = rows_in(model, m), int(ws.loop_found[m])
     if rows == 3 and cols == 3 and width == 3 and kept == 3:
         subtract_threes(ws, at, a, b)
@@ -165,7 +170,9 @@ def subtract(model, ws, at, a, rows, b, cols, m):
 
 @kernel
 def eliminate_block(model, ws, k, m, rows):
-    """Compute block (k, m) of the factor from A_km, earlier columns and the factor of group m."""
+    """Compute block (k, m) of the factor from the matrix block, earlier columns and the factor of
+    group m.
+    """
     at = block_at(model, k, m)
     cols, rank = rows_in(model, m), int(ws.loop_found[m])
     diagonal = block_at(model, m, m)
@@ -240,9 +247,11 @@ def factor_in_order(model, ws, k, rows, at):
 
 @kernel
 def factor_by_pivots(model, ws, k, rows, at, limit):
-    """Factor the diagonal block by largest pivots, relative to the scale of its rows.
+    """Factor the diagonal block by largest pivots, relative to the scale of its rows; return the
+    smallest squared sine.
 
-    The rest of the matrix is kept in the lower triangle of `small`; column c of the factor belongs to the c-th pivot, its rows keep their order.
+    The remaining matrix is kept in the lower triangle of `small`; column c of the factor belongs to
+    the c-th pivot, its rows keep their order.
     """
     pivots = model.l_row[k]
     S = ws.small
@@ -280,7 +289,7 @@ def factor_by_pivots(model, ws, k, rows, at, limit):
 
 @kernel
 def take_column(ws, rows, at, rank):
-    """Subtract the outer product of a new factor column from the rest of the matrix."""
+    """Subtract the outer product of a new factor column from the remaining matrix."""
     S = ws.small
     for r in range(rows):
         if S[36 + r] == 1.0:

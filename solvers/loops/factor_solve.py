@@ -7,9 +7,7 @@ from kinetree.solvers.loops.envelope_cholesky import block_at, rows_in
 
 @kernel
 def solve_factor(model, ws, x):
-    """Overwrite x by the solution of G x = x in the kept rows and by 0 in the others; scratch:
-    ws.loop_b.
-    """
+    """Solve G y = x in the kept rows and overwrite x by y; dropped rows get 0. Scratch: ws.loop_b."""
     for k in range(model.l_kind.size):
         rows = rows_in(model, k)
         own = model.l_row[k]

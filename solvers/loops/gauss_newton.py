@@ -1,4 +1,6 @@
-"""Damped Gauss-Newton steps that close the loops from where they are, by given weights of the coordinates."""
+"""Damped Gauss-Newton steps that close the loops from the current coordinates, with given weights
+of the coordinates.
+"""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
@@ -14,7 +16,9 @@ SETTLED = 1e-10  # m, rad: residual at which a stalled iteration counts as close
 
 @kernel
 def weigh(model, ws, bit, held):
-    """Set weight 1 for free coordinates (bit 1) or speeds (bit 2) and weight `held` for given ones."""
+    """Set weight 1 for free coordinates (bit 1) or speeds (bit 2) and weight `held` for those with
+    given values.
+    """
     for j in range(model.u_held.size):
         given = model.u_held[j] == bit or model.u_held[j] == 3
         ws.loop_weight[j] = held if given else 1.0

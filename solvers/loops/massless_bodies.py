@@ -1,9 +1,10 @@
 """Proximal inertia for massless bodies: without it the tree elimination is singular; its effect is
 removed by iteration.
 
-With the borrowed inertia E the equations are (M + E) w = f + Jᵀλ + E w_before, J w = γ: a proximal iteration. Its error shrinks by E/(M + E) in the
-metric of the constrained motion, at least a hundredfold per round where the borrowed inertia is small, and what it ends in does not depend on E.
-It ends in nothing where nothing holds the body; that is said. Cost: two sweeps and a solution per round.
+With the proximal inertia E the equations (M + E) w = f + Jᵀλ + E w_before, J w = γ are iterated.
+The error is multiplied by E/(M + E) per round in the metric of the constrained motion, at most 0.01
+if E is small, and the limit does not depend on E. If no constraint determines the motion of the
+body the iteration does not converge, which is reported. Cost: two sweeps and a solution per round.
 """
 
 from kinetree.solvers import layout as L
@@ -26,7 +27,7 @@ SETTLED = 1e-14  # relative change of the ghosts' accelerations in one round
 
 @kernel
 def lend(model, ws):
-    """Add borrowed inertia to the rows of ghosts, before they are eliminated."""
+    """Add proximal inertia to the rows of massless bodies before they are eliminated."""
     for k in range(model.ghosts.size):
         at = model.ghosts[k] * L.ROW
         for c in (0, 3, 5):
@@ -67,7 +68,9 @@ def claim(model, ws):
 
 @kernel
 def repay(model, ws):
-    """Take the effect of borrowed inertia out of a solution of the constrained equations; needs the factor of J (M + E)⁻¹ Jᵀ."""
+    """Remove the effect of the proximal inertia from a solution of the constrained equations; needs
+    the factor of J (M + E)⁻¹ Jᵀ. Return the status.
+    """
     for j in range(ws.push_u.size):
         ws.push_u[j] = 0.0
     for r in range(ws.loop_lam.size):

@@ -1,7 +1,9 @@
-"""The smallest change of speeds, or of coordinates, that takes a residual of the constraint rows away: Δ = -W Jᵀ (J W Jᵀ + damping)⁻¹ r.
+"""Minimum-norm change of speeds or coordinates that removes a residual of the constraint rows: Δ =
+-W Jᵀ (J W Jᵀ + damping)⁻¹ r.
 
-W is the inverse mass matrix, so that a correction does the least work, or the diagonal of `loop_weight`. The damping keeps directions that the
-constraints barely see, as near singular positions, from being pushed by rounding.
+W is the inverse mass matrix, so that the correction has the least kinetic energy, or the diagonal
+`loop_weight`. The damping keeps rounding errors from being amplified in directions that the
+constraints hardly determine, as near singular positions.
 """
 
 from kinetree.solvers import layout as L
@@ -21,7 +23,9 @@ from kinetree.solvers.loops.massless_bodies import lend, repay
 
 @kernel
 def place_loops(model, ws, t):
-    """Compute positions, velocities and registers that the constraint rows need."""
+    """Compute the positions, velocities and registers that the constraint rows need; return the
+    status.
+    """
     status = place(model, ws, t, True)
     velocities(model, ws)
     if status == 0 and model.l_k[model.l_kind.size] + model.l_arm.size > 0:
@@ -31,8 +35,8 @@ def place_loops(model, ws, t):
 
 @kernel
 def least_change(model, ws, damping, inertia, use):
-    """Compute in ws.udot the smallest change that removes ws.loop_r, by kinetic energy (`inertia`)
-    or by ws.loop_weight.
+    """Compute in ws.udot the smallest change that removes ws.loop_r, measured by kinetic energy
+    (`inertia`) or weighted by ws.loop_weight.
     """
     if inertia:
         lend(model, ws)
@@ -52,7 +56,7 @@ def least_change(model, ws, damping, inertia, use):
 
 @kernel
 def solve_residual(model, ws):
-    """Compute the multipliers that remove ws.loop_r with the existing factor."""
+    """Compute in ws.loop_lam the multipliers that remove ws.loop_r, with the existing factor."""
     for r in range(ws.loop_lam.size):
         ws.loop_lam[r] = -ws.loop_r[r]
     solve_factor(model, ws, ws.loop_lam)
@@ -71,7 +75,9 @@ def answer_residual(model, ws):
 
 @kernel
 def row_rates(model, ws, t):
-    """Fill ws.loop_r with J u of ws.u: without the rates that time, states and inputs give the rows."""
+    """Compute ws.loop_r = J u for the speeds ws.u, without the explicit rates of the rows by time,
+    states and inputs.
+    """
     place_loops(model, ws, t)
     velocity_residual(model, ws)
     for r in range(ws.loop_r.size):
@@ -88,7 +94,7 @@ def row_rates(model, ws, t):
 
 @kernel
 def gather_change(model, ws):
-    """ws.udot = W Jᵀ λ for the weights of ws.loop_weight."""
+    """Compute ws.udot = W Jᵀ λ with the weights W = ws.loop_weight."""
     for j in range(ws.udot.size):
         ws.udot[j] = 0.0
     for g in range(model.l_kind.size):
@@ -102,7 +108,7 @@ def gather_change(model, ws):
 
 @kernel
 def retract(model, ws, change, scale):
-    """Move ws.q by scale times a change in the directions of the speeds."""
+    """Move the coordinates ws.q by `scale` times a change expressed along the speeds."""
     for j in range(model.u_q.size):
         if model.u_q[j] >= 0:
             ws.q[model.u_q[j]] += scale * change[j]
@@ -113,7 +119,7 @@ def retract(model, ws, change, scale):
 
 @kernel
 def departure(model, ws, q, out):
-    """Compute the difference between ws.q and coordinates q in the directions of the speeds, the
+    """Compute the difference between ws.q and coordinates q, expressed along the speeds: the
     inverse of `retract`.
     """
     for j in range(model.u_q.size):

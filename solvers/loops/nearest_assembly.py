@@ -1,8 +1,9 @@
-"""Assembly at the constraint-satisfying position nearest to the given start values, independent of
-where loops are cut.
+"""Assembly at the position that satisfies the constraints and is nearest to the given start values,
+whichever joints were cut.
 
-Gauss-Newton steps close the loops somewhere near; from there the way back to the guesses is followed as far as it leads along the constraints,
-Δ = -(1 - W Jᵀ(J W Jᵀ)⁻¹J) d with the distance d in the directions of the speeds and the weights W of the assembly, and the loops are closed again.
+Gauss-Newton steps close the loops first. Then the position moves back towards the guesses along the
+constraints, by Δ = -(1 - W Jᵀ(J W Jᵀ)⁻¹J) d with the distance d expressed along the speeds and the
+weights W of the assembly, and the loops are closed again.
 """
 
 from kinetree.solvers.kernel import kernel
@@ -38,7 +39,9 @@ def distance(model, ws):
 
 @kernel
 def way_back(model, ws, t):
-    """Write the step towards the guesses along the constraints to ws.udot, after `distance`; returns its largest part."""
+    """Compute in ws.udot the step towards the guesses along the constraints, after `distance`;
+    return its largest component.
+    """
     for j in range(ws.u.size):
         ws.u[j] = ws.loop_mark[j]
     row_rates(model, ws, t)
@@ -53,7 +56,7 @@ def way_back(model, ws, t):
 @kernel
 def slide_to_nearest(model, ws, t):
     """Move ws.q along the constraints to the position nearest to the start values; ws.u is
-    unchanged.
+    unchanged. Return the status.
     """
     last = 2 * ws.q.size
     before = distance(model, ws)

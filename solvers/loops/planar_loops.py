@@ -1,8 +1,9 @@
 """Planar loops: wrenches of two forces and one moment about the plane's normal instead of six
 components.
 
-A loop lies in a plane when its live rows are those of the plane and every joint on its paths turns about the normal or shifts across it; that is
-looked at whenever constants are derived, so that a parameter that tilts an axis makes the loop one of space.
+A loop is planar if its rows are those of a plane and every joint on its paths rotates about the
+normal or translates perpendicular to it. This is tested whenever constants are derived, so that a
+parameter that tilts an axis makes the loop spatial.
 """
 
 from kinetree.solvers import layout as L
@@ -13,7 +14,9 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def find_planes(model, ws):
-    """ws.loop_plane of all groups: 1, 2, 3 for a plane across the ground's x, y, z, else 0."""
+    """Determine ws.loop_plane of all groups: 1, 2, 3 for a plane normal to the ground's x, y, z
+    axis, else 0.
+    """
     for g in range(model.l_kind.size):
         ws.loop_plane[g] = 0.0
         own_axes = model.l_kind[g] == L.Loop.WELD and model.l_axes[g] == 0
@@ -98,5 +101,5 @@ def plane_entry(model, ws, g, e, axis, metric):
 
 @kernel
 def hand_up(ws, to, w, d):
-    """Add a plane wrench, referred to the predecessor's origin."""
+    """Add a planar wrench, referred to the predecessor's origin."""
     add_to3(ws.loop_w, to, (w[0], w[1], w[2] + (d[0] * w[1] - d[1] * w[0])))

@@ -1,9 +1,12 @@
-"""The least change of speeds, or of coordinates, under the constraints and with some of them set: min ½ Δᵀ M Δ with J Δ = -r, S Δ = s.
+"""Minimum-norm change of speeds or coordinates under the constraints with some of them prescribed
+("set"): min ½ Δᵀ M Δ with J Δ = -r, S Δ = s.
 
-The change under the constraints alone comes first. Every set speed then has an impulse along it, which the constrained system answers by P M⁻¹ Sᵀ:
-(S P M⁻¹ Sᵀ) λ = s - S Δ. The metric is that of the masses, so that both steps together are the least change. A set speed that the constraints
-and the other set ones determine has no pivot and is left out; whether it got its value is looked at in the end.
-Cost: one response of O(N) per set speed, and the cube of their number.
+The change under the constraints alone is computed first. Then every set speed gets an impulse along
+it, to which the constrained system responds by P M⁻¹ Sᵀ: (S P M⁻¹ Sᵀ) λ = s - S Δ. Both steps use
+the mass metric, so that together they give the minimum-norm change. A set speed that the
+constraints and the other set ones determine already has no pivot and is left out; whether it has
+its value is checked in the end. Cost: one response of O(N) per set speed, and the cube of their
+number.
 """
 
 import math
@@ -39,7 +42,7 @@ REACHED = 1e-8  # difference from the value asked for, relative to the largest s
 
 @kernel
 def free_change(model, ws, damping, use):
-    """Compute in ws.udot the least change under the constraints alone; the factors are kept."""
+    """Compute in ws.udot the minimum-norm change under the constraints alone; the factors are kept."""
     if model.l_kind.size > 0:
         return least_change(model, ws, damping, True, use)
     status = eliminate_all(model, ws)
@@ -50,7 +53,7 @@ def free_change(model, ws, damping, use):
 
 @kernel
 def rest(model, ws):
-    """Compute the residual of the set accelerations at u̇ = 0 in ws.set_rest."""
+    """Compute in ws.set_rest the residual of the constraint rows at u̇ = 0."""
     forget_bias(model, ws)
     for j in range(ws.udot.size):
         ws.udot[j] = 0.0
@@ -62,8 +65,8 @@ def rest(model, ws):
 
 @kernel
 def answer(model, ws, n):
-    """Compute ws.udot = P M⁻¹ Sᵀ λ for a unit impulse along set speed n, or for all ws.set_lam if n
-    < 0.
+    """Compute ws.udot = P M⁻¹ Sᵀ λ, the response to a unit impulse along set speed n, or to all
+    ws.set_lam if n < 0.
     """
     forget_bias(model, ws)
     for k in range(ws.push.size):
@@ -118,7 +121,7 @@ def eliminate_sets(ws, count):
 @kernel
 def least_change_with(model, ws, marks, damping, use):
     """Compute in ws.udot the change that removes ws.loop_r and changes the marked speeds by
-    ws.set_want.
+    ws.set_want; return the status.
     """
     status = free_change(model, ws, damping, use)
     if status != 0:
@@ -176,7 +179,9 @@ def set_velocity(model, ws, t):
 
 @kernel
 def reached(model, ws):
-    """Take the rounding off the set speeds; CANNOT_SET when one has another value, head.item is then its register."""
+    """Give the set speeds their exact values; return CANNOT_SET, with the register in head.item, if
+    one differs by more than rounding.
+    """
     status = 0
     near = REACHED * speed_scale(ws)
     for k in range(model.set_speed.size):
@@ -192,7 +197,9 @@ def reached(model, ws):
 
 @kernel
 def set_position(model, ws, t):
-    """Close the loops and keep the coordinates that are set; CANNOT_SET when that is impossible."""
+    """Close the loops and keep the coordinates that are set; return CANNOT_SET if that is
+    impossible.
+    """
     worst, status = 0.0, 0
     for _ in range(ITERATIONS):
         status, worst, done = look_at_loops(model, ws, t, worst)

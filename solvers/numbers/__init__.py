@@ -1,1 +1,3 @@
-"""Numbers that are several numbers at once: lanes of states, and values with slopes. The kernels of the engine compile for them unchanged."""
+"""Number types with several components: SIMD lanes of states, and duals (values with derivatives).
+The kernels of the engine compile for them unchanged.
+"""

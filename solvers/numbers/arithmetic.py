@@ -37,8 +37,8 @@ LOGIC = {operator.and_: "and_", operator.or_: "or_"}
 
 
 def wide_of(args):
-    """Return the common type of operands of which one at least is wide, and their types; None when
-    they are of another kind.
+    """Return the common type of operands of which at least one is wide (lanes or dual), and their
+    types; None for other kinds.
     """
     wide = next((each for each in args if isinstance(each, LanesType)), None)
     if wide is None or any(each != wide and not isinstance(each, types.Number) for each in args):
@@ -67,7 +67,7 @@ class MaskLogic(AbstractTemplate):
 
 
 def parts(context, builder, typ, number):
-    """Return value and slopes (None: zero) of an operand of dual arithmetic."""
+    """Return the value and the derivatives (None: zero) of an operand in dual arithmetic."""
     if not isinstance(typ, DualType):
         return number, None
     dual = cgutils.create_struct_proxy(DUAL)(context, builder, number)
@@ -75,7 +75,7 @@ def parts(context, builder, typ, number):
 
 
 def dual_sum(builder, op, a, da, b, db):
-    """Return (a ± b)'."""
+    """Return the derivatives of a ± b."""
     if db is None:
         return da
     if da is None:
@@ -84,7 +84,7 @@ def dual_sum(builder, op, a, da, b, db):
 
 
 def dual_product(builder, a, da, b, db):
-    """Return (a b)'."""
+    """Return the derivatives of a b."""
     if db is None:
         return builder.fmul(da, spread(builder, b))
     second = builder.fmul(spread(builder, a), db)
@@ -92,7 +92,7 @@ def dual_product(builder, a, da, b, db):
 
 
 def dual_quotient(builder, quotient, da, b, db):
-    """Return (a/b)'."""
+    """Return the derivatives of a/b."""
     inverse = spread(builder, builder.fdiv(b.type(1.0), b))
     if db is None:
         return builder.fmul(da, inverse)

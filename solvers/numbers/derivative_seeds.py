@@ -1,6 +1,8 @@
-"""Directions along which slopes are wanted: coordinates, speeds, forces along the speeds, first-order states, inputs, numbered one after another.
+"""Directions of differentiation: coordinates, speeds, forces along the speeds, first-order states,
+inputs, numbered consecutively.
 
-A plan lists them in the order in which they are taken, WIDTH at a time, each with the first body that moves with it.
+A plan lists them in the order in which they are processed, WIDTH at a time, each with the first
+body that moves with it.
 """
 
 from kinetree.solvers.kernel import kernel
@@ -22,7 +24,9 @@ def directions_of(model, ws):
 
 @kernel
 def plant(model, ws, duals, k, slopes):
-    """Copy the number of direction k from the plain workspace, with derivatives."""
+    """Copy the variable of direction k from the plain workspace to the duals, with the given
+    derivatives.
+    """
     nq, nu, nx = ws.q.size, ws.u.size, ws.x.size
     if k < nq:
         duals.q[k] = dual_of(ws.q[k], slopes)
@@ -39,15 +43,17 @@ def plant(model, ws, duals, k, slopes):
 
 @kernel
 def plant_all(model, ws, duals):
-    """Copy the state of the plain workspace without derivatives."""
+    """Copy all variables of differentiation from the plain workspace to the duals, with zero
+    derivatives.
+    """
     for k in range(directions_of(model, ws)):
         plant(model, ws, duals, k, lanes_of(0.0))
 
 
 @kernel
 def sow(model, ws, duals, plan, at, left):
-    """Set unit derivatives for the plan's directions from place `at`; return the first body that
-    they move.
+    """Set unit derivatives for the WIDTH directions from index `at` of the plan on; return the
+    first body that they move.
     """
     first = model.parent.size
     for n in range(min(left, WIDTH)):
@@ -58,14 +64,14 @@ def sow(model, ws, duals, plan, at, left):
 
 @kernel
 def weed(model, ws, duals, plan, at):
-    """Take the slopes of these directions away."""
+    """Reset the derivatives along the WIDTH directions from index `at` of the plan on."""
     for n in range(WIDTH):
         plant(model, ws, duals, plan[2 * (at + n)], lanes_of(0.0))
 
 
 @kernel
 def reap(rows, width, k, plan, at, left, dual):
-    """Write the derivatives of a number to column k of these directions' rows."""
+    """Write the derivatives of a dual to column k of the rows of these directions."""
     slopes = slopes_of(dual)
     for n in range(min(left, WIDTH)):
         rows[plan[2 * (at + n)] * width + k] = lane(slopes, n)

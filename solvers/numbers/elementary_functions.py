@@ -1,7 +1,9 @@
-"""Functions of lanes and duals: what kernels call on plain numbers, for the wide ones.
+"""Mathematical functions of lanes and duals: the counterparts of what kernels call on plain
+numbers.
 
-Lanes: square root, absolute value and rounding at once, sine and cosine by polynomials, all else lane by lane.
-Duals: f(a)' = f'(a) a', lane functions have slopes zero where they are flat.
+Lanes: square root, absolute value and rounding are vector instructions, sine and cosine
+polynomials, all else is computed lane by lane. Duals: f(a)' = f'(a) a'; piecewise constant
+functions have zero derivatives.
 """
 
 import builtins
@@ -52,7 +54,9 @@ LEANING = (
 
 
 def overloaded(function, wanted):
-    """Add an implementation for a wide type; of two arguments one may be plain."""
+    """Return a decorator that adds an implementation of `function` for a wide type; of two
+    arguments one may be plain.
+    """
 
     def decorate(make):
         body = kernel(make)
@@ -121,7 +125,7 @@ def lanes_abs(a):
 
 @kernel
 def leaning(slopes):
-    """Return the derivative along one fixed generic direction, which decides the side at corners."""
+    """Return the derivative along one fixed generic direction, which decides the side at kinks."""
     rate = 0.0
     for k in range(WIDTH):
         rate += LEANING[k] * lane(slopes, k)
@@ -239,7 +243,7 @@ def lanes_cos(a):
 
 # -- functions of one number: lane by lane, and with their derivatives -----------------------------------------------------------------------
 def each_lane(function):
-    """Return implementation for lanes."""
+    """Return the implementation of a function for lanes, computed lane by lane."""
 
     def apply(a):
         out = a
@@ -251,7 +255,9 @@ def each_lane(function):
 
 
 def with_slope(function, derivative):
-    """Return implementation for duals; the derivative is a kernel of the argument and the value."""
+    """Return the implementation of a function for duals; its derivative is a kernel of argument and
+    value.
+    """
     body = kernel(derivative)
 
     def apply(a):
@@ -283,7 +289,9 @@ for _function, _derivative in DERIVATIVES.items():
 
 # -- functions of two numbers ---------------------------------------------------------------------------------------------------------------
 def each_pair(function):
-    """Return implementation for lanes, one of them perhaps a plain number."""
+    """Return the implementation of a function of two arguments for lanes; one argument may be a
+    plain number.
+    """
 
     def apply(a, b):
         first = lanes_of(a)

@@ -23,7 +23,9 @@ def has(typingctx, pointer):
 
 @kernel
 def gather(rows, width, k, first, left):
-    """Return component k of WIDTH rows from `first` on as lanes; missing rows repeat the last one."""
+    """Return component k of WIDTH rows from row `first` on as lanes; missing rows repeat the last
+    one.
+    """
     out = lanes_of(0.0)
     at = first * width + k
     if left == WIDTH:
@@ -37,7 +39,7 @@ def gather(rows, width, k, first, left):
 
 @kernel
 def scatter(rows, width, k, first, left, lanes):
-    """Write lanes to number k of the rows from `first` on."""
+    """Write lanes to component k of the rows from row `first` on."""
     at = first * width + k
     for n in range(min(left, WIDTH)):
         rows[at + n * width] = lane(lanes, n)
@@ -45,7 +47,7 @@ def scatter(rows, width, k, first, left, lanes):
 
 @kernel
 def copy_plain(ws, wide):
-    """Copy flags and derived constants, which all states share."""
+    """Copy flags and derived constants, which all states share, to a wide workspace."""
     for k in range(ws.head.size):
         wide.head[k] = ws.head[k]
     for k in range(ws.body_code.size):
@@ -66,8 +68,8 @@ def copy_plain(ws, wide):
 
 @kernel
 def spread_workspace(ws, wide):
-    """Copy registers, states and loads that a wide evaluation reads from a plain workspace to all
-    lanes.
+    """Copy the registers, states and loads that a wide evaluation reads from a plain workspace to
+    all lanes.
     """
     copy_plain(ws, wide)
     for k in range(ws.val.size):

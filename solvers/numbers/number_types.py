@@ -31,11 +31,11 @@ class LanesType(types.Type):
 
 
 class DualType(LanesType):
-    """A value with WIDTH slopes."""
+    """A value with WIDTH derivatives."""
 
 
 class MaskType(types.Type):
-    """WIDTH truth values."""
+    """WIDTH truth values: the result of comparing lanes."""
 
     def can_convert_from(self, typingctx, other):
         return Conversion.safe if isinstance(other, types.Boolean) else None
@@ -66,7 +66,7 @@ class DualModel(models.StructModel):
 
 
 def spread(builder, scalar):
-    """Return a vector with the same number or truth value in all lanes."""
+    """Return a vector with one number or truth value repeated in all lanes."""
     if isinstance(scalar.type, ir.VectorType):
         return scalar
     vector = ir.VectorType(scalar.type, WIDTH)
@@ -77,7 +77,7 @@ def spread(builder, scalar):
 
 
 def make_dual(context, builder, value, slopes):
-    """Return a dual number of its parts."""
+    """Return a dual number made of a value and its derivatives."""
     dual = cgutils.create_struct_proxy(DUAL)(context, builder)
     dual.value, dual.slopes = value, slopes
     return dual._getvalue()

@@ -14,7 +14,7 @@ INTEGERS = ir.VectorType(ir.IntType(64), WIDTH)
 
 @intrinsic
 def lane(typingctx, lanes, k):
-    """Return the number k of lanes."""
+    """Return the number in lane k."""
     return types.float64(
         lanes, types.intp
     ), lambda context, builder, sig, args: builder.extract_element(args[0], args[1])
@@ -22,7 +22,7 @@ def lane(typingctx, lanes, k):
 
 @intrinsic
 def with_lane(typingctx, lanes, k, number):
-    """Return lanes with number k replaced."""
+    """Return lanes with the number in lane k replaced."""
     return LANES(
         LANES, types.intp, types.float64
     ), lambda context, builder, sig, args: builder.insert_element(args[0], args[2], args[1])
@@ -41,7 +41,7 @@ def value_of(typingctx, dual):
 
 @intrinsic
 def slopes_of(typingctx, dual):
-    """Return the slopes of a dual, as lanes."""
+    """Return the derivatives of a dual, as lanes."""
     return (
         LANES(DUAL),
         lambda context, builder, sig, args: (
@@ -52,7 +52,7 @@ def slopes_of(typingctx, dual):
 
 @intrinsic
 def dual_of(typingctx, value, slopes):
-    """Return a dual number."""
+    """Return a dual number with a value and its derivatives."""
     return DUAL(types.float64, LANES), lambda context, builder, sig, args: make_dual(
         context, builder, args[0], args[1]
     )
@@ -60,13 +60,13 @@ def dual_of(typingctx, value, slopes):
 
 @intrinsic
 def lanes_of(typingctx, number):
-    """Return lanes of lanes or of a plain number."""
+    """Convert lanes or a plain number to lanes."""
     return LANES(LANES), lambda context, builder, sig, args: args[0]
 
 
 @intrinsic
 def as_dual(typingctx, number):
-    """Return a dual of a dual or of a plain number."""
+    """Convert a dual or a plain number to a dual."""
     return DUAL(DUAL), lambda context, builder, sig, args: args[0]
 
 
@@ -91,7 +91,7 @@ def blend(typingctx, mask, a, b):
 
 
 def vector_function(name: str):
-    """Return the generator of a call of an LLVM function on all lanes at once."""
+    """Return the code generator for a call of an LLVM function on all lanes at once."""
 
     def generate(context, builder, sig, args):
         function = cgutils.get_or_insert_function(
@@ -104,32 +104,32 @@ def vector_function(name: str):
 
 @intrinsic
 def roots(typingctx, lanes):
-    """Square roots."""
+    """Return the square roots of all lanes."""
     return LANES(LANES), vector_function("sqrt")
 
 
 @intrinsic
 def sizes(typingctx, lanes):
-    """Return absolute values."""
+    """Return the absolute values of all lanes."""
     return LANES(LANES), vector_function("fabs")
 
 
 @intrinsic
 def floors(typingctx, lanes):
-    """Return largest whole numbers not above."""
+    """Return the largest integers not above the lanes."""
     return LANES(LANES), vector_function("floor")
 
 
 @intrinsic
 def ceilings(typingctx, lanes):
-    """Return smallest whole numbers not below."""
+    """Return the smallest integers not below the lanes."""
     return LANES(LANES), vector_function("ceil")
 
 
 @intrinsic
 def quarter(typingctx, sine, cosine, turns):
-    """Return sine and cosine after whole quarter turns: exchanged after odd numbers of them, signs
-    by the second bit.
+    """Return sine and cosine after adding whole quarter turns: exchanged after odd numbers of them,
+    signs by the second bit.
     """
 
     def generate(context, builder, sig, args):

@@ -1,11 +1,14 @@
-"""Slopes of the accelerations of a tree, without a second elimination: M u̇ = f holds along every direction, hence
+"""Derivatives of the accelerations of a tree, without a second elimination: M u̇ = f holds along
+every direction, hence
 
     M δu̇ = δf − (δM) u̇
 
-with on the right the slopes of the forces that the equations leave over while u̇ is held. They take kinematics and loads on duals, of the bodies that
-move along the direction only, and one sweep each way through the factors that the elimination of the plain numbers has left in `ws`, on slopes alone.
+where the right-hand side is the derivative of the residual force at fixed u̇. It needs kinematics
+and loads in duals for the bodies that move along the direction, and one sweep each way, on
+derivatives alone, with the factors that the elimination of the plain numbers has left in `ws`.
 
-The rows of `duals` have the whole accelerations in W_AL and W_A0, and what δu̇ adds in the slopes of W_DA and W_DB.
+The rows of `duals` contain the total accelerations in W_AL and W_A0, and the effect of δu̇ in the
+derivatives of W_DA and W_DB.
 """
 
 from kinetree.solvers import layout as L
@@ -34,7 +37,7 @@ from kinetree.solvers.numbers.primitive_operations import dual_of, lanes_of, slo
 
 @inline
 def slopes3(a):
-    """Return the slopes of a vector of duals."""
+    """Return the derivatives of a vector of duals."""
     return (slopes_of(a[0]), slopes_of(a[1]), slopes_of(a[2]))
 
 
@@ -50,8 +53,8 @@ def rise3(a):
 
 @kernel
 def move_from(model, ws, duals, first):
-    """Compute kinematics with u̇ and inertia forces of the bodies from `first` on; those before get
-    zero forces.
+    """Compute kinematics with u̇ and the inertia forces of the bodies from `first` on; earlier
+    bodies get zero forces.
     """
     for i in range(1, first):
         put3(duals.row, i * L.ROW + L.W_N, (0.0, 0.0, 0.0))
@@ -83,8 +86,8 @@ def solve_slopes(model, ws, duals, first):
 
 @kernel
 def yield_body(model, ws, duals, frame, i):
-    """Eliminate joint i for the remaining forces and pass the rest to the parent; `frame` gives
-    axes and distances.
+    """Eliminate joint i for the derivatives of the residual forces and pass the rest to the parent;
+    `frame` gives axes and distances.
     """
     at = i * L.ROW
     j = model.u_at[i]
@@ -158,7 +161,7 @@ def follow(model, ws, duals, i):
 
 @inline
 def put_rates(ws, duals, j, slopes):
-    """Write three speed derivatives with their derivatives."""
+    """Write the derivatives of three speed rates u̇ from j on, with their values."""
     duals.udot[j] = dual_of(ws.udot[j], lanes_of(slopes[0]))
     duals.udot[j + 1] = dual_of(ws.udot[j + 1], lanes_of(slopes[1]))
     duals.udot[j + 2] = dual_of(ws.udot[j + 2], lanes_of(slopes[2]))
@@ -166,7 +169,7 @@ def put_rates(ws, duals, j, slopes):
 
 @kernel
 def take_inertias(model, ws, duals):
-    """Copy articulated inertias from the plain workspace, for the reactions."""
+    """Copy articulated inertias from the plain workspace to the duals, for the reactions."""
     for i in range(1, model.parent.size):
         at = i * L.ROW
         put6(duals.row, at + L.W_J, get6(ws.row, at + L.W_J))

@@ -1,4 +1,4 @@
-"""Tables at wide arguments: lane by lane, and with their derivatives of the next order."""
+"""Tables at wide arguments: for lanes evaluated lane by lane, for duals with their derivatives."""
 
 from numba.extending import overload
 
@@ -38,7 +38,7 @@ def lanes_looked_up(op, k, x, y, tables, data):
 
 @kernel
 def dual_looked_up(op, k, x, y, tables, data):
-    """Return the value and slopes by the chain rule."""
+    """Return value and derivatives of a table lookup by the chain rule."""
     a, b = value_of(x), value_of(y)
     value = look_up(op, k, a, b, tables, data)
     by_y = 0.0

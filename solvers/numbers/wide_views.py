@@ -1,4 +1,6 @@
-"""Workspaces of wide numbers: the same directory as the plain one, every number as wide as its kind."""
+"""Workspaces of wide numbers: the directory of the plain workspace, every value a vector of WIDTH
+lanes or a dual.
+"""
 
 from numba import types
 from numba.extending import intrinsic
@@ -14,19 +16,21 @@ LANES_ROW = ViewType(LANES)
 
 @intrinsic
 def lanes_view(typingctx, ints, work):
-    """Return the workspace of WIDTH states."""
+    """Return the workspace view of WIDTH states in lanes."""
     return LANES_WORK(ints, work), blocks_of(LANES_WORK)
 
 
 @intrinsic
 def duals_view(typingctx, ints, work):
-    """Return the workspace of a state with slopes."""
+    """Return the workspace view of one state with derivatives (duals)."""
     return DUALS_WORK(ints, work), blocks_of(DUALS_WORK)
 
 
 @intrinsic
 def lanes_row(typingctx, block):
-    """Return view on a block of floats (C pointer, aligned to 64 bytes), WIDTH of them a number."""
+    """Return a view of lanes on a block of floats (C pointer, aligned to 64 bytes); WIDTH floats
+    form one number.
+    """
 
     def generate(context, builder, sig, args):
         pointer = builder.bitcast(args[0], context.get_value_type(types.CPointer(LANES)))

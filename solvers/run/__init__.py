@@ -1,1 +1,3 @@
-"""A unit in motion to a target time: steps, velocity jumps, changing inputs, runs in SIMD lanes."""
+"""Advancing a simulation unit to a target time: steps, velocity jumps, changing inputs, runs in
+SIMD lanes.
+"""

@@ -1,4 +1,6 @@
-"""Motion of a unit from its present time to a target: steps, projection, events, breakpoints, stages, within a budget of steps."""
+"""Integration of a unit from its current time to a target: steps, projection, events, breakpoints,
+stages, within a budget of steps.
+"""
 
 import math
 
@@ -98,7 +100,9 @@ def advance(I, F, W, target, option):
 
 @kernel
 def pause_at_event(I, F, W, pending):
-    """Return before the target with everything evaluated; the next call continues with `pending`."""
+    """Stop at a located event before the target with the state evaluated; the next call continues
+    with `pending`. Return the status.
+    """
     status = close_at_event(I, F, W)
     W.pending = pending if status == 0 else 0.0
     W.status = status
@@ -114,7 +118,9 @@ def close_output_state(I, F, W, t):
 
 @kernel
 def run_structure(I, W, model, ws, target):
-    """Return steps in the present structure up to the target, 0, or to the first event, EVENT."""
+    """Integrate within the current structure up to the target (return 0) or to the first event
+    (return EVENT).
+    """
     mem = integrator_memory(I, W)
     context = (model, ws)
     status = 0
@@ -158,8 +164,8 @@ def run_structure(I, W, model, ws, target):
 
 @kernel
 def check_step_budget(W):
-    """Return 0 if another step may be taken, else that the run was cancelled or used up its step
-    budget.
+    """Return 0 if another step may be taken, else the status of a cancelled run or an exhausted
+    step budget.
     """
     if W.cancel != 0.0:
         W.cancel = 0.0
@@ -169,7 +175,9 @@ def check_step_budget(W):
 
 @kernel
 def has_reached_breakpoint(W, mem, ev, target, status):
-    """Return whether all output up to the breakpoint at the end of the last step has been read."""
+    """Return whether the run has reached the breakpoint at the end of the last step, with all
+    output before it written.
+    """
     knot = W.knot
     if not abs(C.time_of(mem) - knot) <= time_tolerance(knot) or C.time_of(
         mem
@@ -180,8 +188,8 @@ def has_reached_breakpoint(W, mem, ev, target, status):
 
 @kernel
 def step_towards(W, mem, model, ws, target):
-    """Make one step. Variable steps end at the next breakpoint of time functions, fixed steps only at
-    velocity jumps.
+    """Make one step; return the status. Variable steps end at the next breakpoint of time
+    functions, fixed steps only at velocity jumps.
     """
     if model.header.knots == 0:
         return step(mem, (model, ws), target)
@@ -229,7 +237,7 @@ def close_step(mem, context):
 
 @kernel
 def can_project(mem, model, ws):
-    """Return whether radau integrates a closed mechanism without projecting every stage."""
+    """Return whether Radau integrates a mechanism with closed loops without projecting every stage."""
     return int(mem[KIND]) == RADAU and model.l_kind.size > 0 and ws.head.on_constraints == 0.0
 
 
@@ -243,7 +251,7 @@ def restart_on_constraints(mem, context):
 
 @kernel
 def is_far_off(mem, ws):
-    """Return whether the projection changed the state by many tolerances."""
+    """Return whether the projection has changed the state by many times the error tolerance."""
     y, atol = C.state_of(mem), C.block(mem, C.ATOL)
     nq, total = ws.q.size, 0.0
     for k in range(nq):

@@ -1,8 +1,10 @@
 """Breakpoints of time functions: velocity jumps and their effects on the motion.
 
-Where the speed of a given motion jumps, finite impulses act in the driven joints alone, so that the momenta p = BᵀM v of the free coordinates are
-continuous: M u⁺ = M u⁻ + AᵀM_b (v̂⁻ - v̂⁺), under loop constraints with Jᵀλ besides and J u⁺ + c⁺ = 0. A law is read a little before and a little
-after its breakpoint, so that rounding of the instant does not choose the side. Momenta as states of a run need no jump.
+Where the speed of a given motion jumps, finite impulses act only in the driven joints, so that the
+momenta p = BᵀM v of the free coordinates are continuous: M u⁺ = M u⁻ + AᵀM_b (v̂⁻ - v̂⁺); with
+loops Jᵀλ is added and J u⁺ + c⁺ = 0. A time function is evaluated a little before and a little
+after its breakpoint, so that rounding of the instant does not decide the side. Runs with momenta as
+states need no jump.
 """
 
 import math
@@ -35,7 +37,7 @@ NEGLIGIBLE_JUMP = 1e-9  # relative: a smaller change of a velocity is the curvat
 
 @boundary("state")
 def evaluate_motion_at(model, ws, t):
-    """Return poses and velocities with the laws of time at t."""
+    """Compute poses and velocities with the functions of time evaluated at t; return the status."""
     status = place(model, ws, t, True)
     velocities(model, ws)
     return run_phase(model, ws, 2) if status == 0 and model.l_kind.size > 0 else status
@@ -43,7 +45,7 @@ def evaluate_motion_at(model, ws, t):
 
 @kernel
 def save_velocities(model, ws):
-    """Store the velocities of all bodies in the places of the reactions, and the coupling rates."""
+    """Store the velocities of all bodies in the memory of the reactions, and the coupling rates."""
     for i in range(1, model.parent.size):
         put3(ws.reaction, 6 * i, get3(ws.row, i * L.ROW + L.W_V))
         put3(ws.reaction, 6 * i + 3, get3(ws.row, i * L.ROW + L.W_OM))
@@ -54,7 +56,7 @@ def save_velocities(model, ws):
 
 @kernel
 def differs(x, before):
-    """Return whether a vector differs from its earlier value."""
+    """Return whether a vector differs from its earlier value by more than rounding."""
     d = sub3(x, before)
     return dot3(d, d) > NEGLIGIBLE_JUMP * NEGLIGIBLE_JUMP * (dot3(x, x) + dot3(before, before))
 
@@ -93,7 +95,9 @@ def next_velocity_jump(model, ws, t, limit):
 
 @boundary("state")
 def apply_velocity_jump(model, ws, knot):
-    """Change ws.u at a breakpoint; needs q and u before it."""
+    """Change ws.u by the velocity jump at a breakpoint; q and u must be those before it. Return the
+    status.
+    """
     status = evaluate_motion_at(model, ws, breakpoint_side(knot, -1.0))
     save_velocities(model, ws)
     for j in range(ws.u.size):
@@ -116,8 +120,8 @@ def apply_velocity_jump(model, ws, knot):
 
 @kernel
 def pass_breakpoint(W, mem, model, ws):
-    """Apply the breakpoint at the end of the last step: velocity jumps, work of drives, restart of the
-    method.
+    """Pass the breakpoint at the end of the last step: velocity jumps, work of prescribed motions,
+    restart of the method. Return the status.
     """
     knot, y = W.knot, C.state_of(mem)
     W.knot = -math.inf
@@ -133,7 +137,7 @@ def pass_breakpoint(W, mem, model, ws):
 
 @kernel
 def carry_state_across(model, ws, knot, y):
-    """Carry the state y and its work across a breakpoint with a velocity jump."""
+    """Change the state y and its work by the velocity jump at a breakpoint; return the status."""
     status = evaluate_motion_at(model, ws, breakpoint_side(knot, -1.0))
     energy = energy_of_motion(model, ws)
     if status == 0:

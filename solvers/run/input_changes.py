@@ -1,4 +1,6 @@
-"""Inputs that couplings follow may jump where a host sets them: coordinates and speeds go with them by the least change in the masses' metric."""
+"""Input jumps: inputs that couplings follow may jump when a host sets them; coordinates and speeds
+then follow by the minimum-norm change in the mass metric.
+"""
 
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.contacts.mode_changes import apply_impacts
@@ -18,7 +20,7 @@ ADAMS = CODES[SMOOTH]
 
 @kernel
 def apply_input_jump(model, ws, t):
-    """Project ws.q and ws.u; the status, and the work of the impulse."""
+    """Project ws.q and ws.u after an input jump; return the status and the work [J] of the impulse."""
     status = place_loops(model, ws, t)
     before = energy_of_motion(model, ws)
     if status == 0:
@@ -32,7 +34,9 @@ def apply_input_jump(model, ws, t):
 
 @kernel
 def take_changed_inputs(mem, context):
-    """Pass changed inputs to the integrator, moving followed couplings at once."""
+    """Pass changed inputs to the integrator; coordinates coupled to them are moved at once. Return
+    the status.
+    """
     model, ws = context
     status = 0
     if model.header.followed > 0:
@@ -50,7 +54,7 @@ def take_changed_inputs(mem, context):
 
 @kernel
 def store_inputs(I, W, ws):
-    """Store the inputs seen by the integrator; return 1 if they changed."""
+    """Store the inputs that the integrator uses; return 1 if they have changed."""
     different = 1 if ws.head.sloped != 0.0 else 0
     for k in range(I.inputs):
         value = ws.val[1 + I.parameters + k]
@@ -62,7 +66,9 @@ def store_inputs(I, W, ws):
 
 @kernel
 def begin_input_motion(I, F, W, option):
-    """Store the inputs from which slopes extrapolate; return whether any has a slope."""
+    """Store the inputs from which given derivatives extrapolate; return whether any derivative is
+    given.
+    """
     model, ws = structure(I, F, W)
     begins, sloped = W.pending == 0.0, W.curved != 0.0
     if begins:
@@ -79,7 +85,7 @@ def begin_input_motion(I, F, W, option):
 
 @kernel
 def set_input_slopes(I, W, ws):
-    """Let the inputs of the present structure move."""
+    """Extrapolate the inputs of the current structure by their derivatives."""
     for k in range(ws.slope.size):
         ws.given[k] = W[I.at_given + k]
         ws.slope[k] = W[I.at_slopes + k]
@@ -91,7 +97,7 @@ def set_input_slopes(I, W, ws):
 
 @kernel
 def hold_inputs(I, F, W):
-    """Hold the inputs at the values they have reached."""
+    """Hold the inputs constant at the values they have reached."""
     _, ws = structure(I, F, W)
     ws.head.sloped = 0.0
     W.curved = 0.0

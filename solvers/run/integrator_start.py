@@ -20,7 +20,7 @@ STORMER = CODES["stormer"]
 
 @kernel
 def start_stage(I, W, model, ws, mem):
-    """Start integrator and root finder at the present state; EVENT if an event occurs there
+    """Start integrator and root finder at the current state; return EVENT if an event is due there
     already.
     """
     kind = I.integrator
@@ -45,13 +45,13 @@ def start_stage(I, W, model, ws, mem):
 
 @kernel
 def scratch_state(I, W, n):
-    """Return room for one state."""
+    """Return scratch memory for one state."""
     return W[I.at_scratch : I.at_scratch + n]
 
 
 @kernel
 def set_integrator(I, W, model, ws, mem, kind):
-    """Set the options of an integrator and copy the present state to its scratch memory."""
+    """Set the options of an integrator and copy the current state to its scratch memory."""
     n = ws.q.size + ws.u.size + ws.x.size + 1
     y = scratch_state(I, W, n)
     status = get_state(y, model, ws, W.time)
@@ -81,7 +81,9 @@ def set_integrator(I, W, model, ws, mem, kind):
 
 @kernel
 def maybe_switch_method(I, W, mem, context):
-    """Change to radau when stability limits an explicit method, and back when the motion has become smooth."""
+    """Switch to Radau when stability limits an explicit method, and back when the solution has
+    become smooth; return the status.
+    """
     kind = int(mem[KIND])
     other = kind
     if kind != RADAU and C.is_stiff(mem):

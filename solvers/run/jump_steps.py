@@ -1,8 +1,9 @@
-"""Steps that end where a law jumps: at the changes of sign of the guards of kind JUMP.
+"""Step control at force laws that jump, which are monitored by guards of kind JUMP.
 
-Methods of variable step estimate their error for smooth rates: over a jump the estimate may be small by chance, or be of a lower order than the
-method. The jump is located on the dense output of the step, which is taken again up to just before it; a step of harmless length passes it, and
-the next one begins with rates of the other side. Steps of fixed size stay where they are.
+Variable-step methods estimate their error for smooth rates: across a jump the estimate may be small
+by chance, or of lower order than the method. The jump is located on the dense output of the step,
+and the step is repeated up to just before it. One step short enough to be harmless crosses the
+jump, and the next begins with the rates of the other side. Fixed steps are not changed.
 """
 
 import math
@@ -25,10 +26,10 @@ MOST_RETRIES = 6  # of one step; each is located on a better polynomial
 
 @kernel
 def end_step_at_jump(I, W, mem, context):
-    """Take the last step again up to the first jump inside of it, or over one at its beginning;
-    return the status.
+    """Repeat the last step up to the first jump inside it, or take a short step across a jump at
+    its start; return the status.
 
-    `returned` of the last guard tells behind which step `turn_behind_jump` has something to do.
+    `returned` of the last guard records behind which step `turn_behind_jump` has to act.
     """
     model, _ = context
     count, kind = model.header.guards, int(mem[KIND])
@@ -57,8 +58,8 @@ def end_step_at_jump(I, W, mem, context):
 
 @kernel
 def turn_behind_jump(I, W, mem, context):
-    """Go on with the rates behind a jump, once all rows inside the step over it have been read;
-    return the status.
+    """Continue with the rates behind a jump once all output inside the step across it has been
+    written; return the status.
     """
     model, _ = context
     count = model.header.guards
@@ -73,7 +74,7 @@ def turn_behind_jump(I, W, mem, context):
 
 @kernel
 def repeat_step(mem, context, limit):
-    """Take the last step again up to a time at most; return the status."""
+    """Repeat the last step up to time `limit` at most; return the status."""
     hard = mem[C.HARD]
     C.cut(mem, mem[C.T_OLD], C.block(mem, C.Y_OLD))
     status = turn(mem, context)
@@ -86,7 +87,9 @@ def repeat_step(mem, context, limit):
 
 @kernel
 def harmless_time(I, W, mem, context, t):
-    """Return how long [s] the rates of one side of a jump at t may stand for those of the other; 0 where they cannot be told."""
+    """Return for how long [s] the rates of one side of a jump at t may replace those of the other
+    within tolerance; 0 if they cannot be evaluated.
+    """
     n = int(mem[C.N])
     before, after = W[I.at_trial : I.at_trial + n], W[I.at_trial + n : I.at_trial + 2 * n]
     y, near = (
@@ -106,7 +109,7 @@ def harmless_time(I, W, mem, context, t):
 
 @kernel
 def rates_inside(rates, mem, context, t, y):
-    """Compute the rates at t inside the last step, with the state there in y; return the status."""
+    """Compute the rates at t inside the last step, and the state there in y; return the status."""
     _, ws = context
     interpolate(y, mem, t)
     return derivatives(rates, context, sided_time(ws, t), y)
@@ -114,7 +117,9 @@ def rates_inside(rates, mem, context, t, y):
 
 @kernel
 def find_jump(I, W, mem, context):
-    """Return the first time in the last step at which a guard of a jump has its new sign; infinity where none changes its sign."""
+    """Return the first time in the last step at which a jump guard has its new sign; infinity if
+    none changes its sign.
+    """
     model, _ = context
     ev, found = locator_memory(I, W), math.inf
     before, after = guard_values(ev, SLOPE_A), guard_values(ev, AT_B)
@@ -139,13 +144,15 @@ def find_jump(I, W, mem, context):
 
 @kernel
 def is_jump(model, k):
-    """Return whether guard k is that of a jump."""
+    """Return whether guard k monitors a jump of a law."""
     return guard_at(model.guards, k).kind == Guard.JUMP
 
 
 @kernel
 def may_have_changed(ev, model, after, t):
-    """Return whether a guard of a jump has another sign than was noted at t, or none was noted."""
+    """Return whether the sign of a jump guard differs from the one stored at t, or none was stored
+    then.
+    """
     for k in range(model.header.guards):
         guard = guard_state(ev, k)
         if is_jump(model, k) and (guard.last_time != t or not guard.quick_events * after[k] > 0.0):
@@ -155,7 +162,9 @@ def may_have_changed(ev, model, after, t):
 
 @kernel
 def note_signs(ev, model, value, t):
-    """Note the signs of the guards of jumps at t, where others count how often they happened."""
+    """Store the signs of the jump guards at t, in the entry where other guards count quick
+    repetitions.
+    """
     for k in range(model.header.guards):
         if is_jump(model, k):
             guard = guard_state(ev, k)

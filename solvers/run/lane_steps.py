@@ -1,11 +1,13 @@
-"""WIDTH runs of one tree side by side, by an explicit Runge-Kutta method whose table the caller gives.
+"""WIDTH runs of one tree in SIMD lanes by an explicit Runge-Kutta method with a given tableau.
 
-y = (q, u, x) in lanes; all lanes take the same steps: fixed ones, or as long as the lane with the largest error allows, |error| being the root mean
-square of the components over (absolute + relative |y|). Runs without events: nothing interrupts the lanes.
+y = (q, u, x) in lanes; all lanes take the same steps: fixed ones, or as long as the lane with the
+largest error allows, |error| being the root mean square of the components over (absolute + relative
+|y|). Only for runs without events.
 
-plan: numbers of runs, varied registers, rows, columns, stages; steps at most.
-method: relative and absolute tolerance, fixed step (0: by the error), order of the error, 1 where the last stage is the first of the next step,
-the next step, steps taken; then c, b, e (b minus the weights of the lower order) and a of the table, row by row.
+plan: numbers of runs, varied registers, rows, columns, stages; steps at most. method: relative and
+absolute tolerance, fixed step (0: by the error), order of the error, 1 where the last stage is the
+first of the next step, the next step, steps taken; then c, b, e (b minus the weights of the lower
+order) and a of the table, row by row.
 """
 
 import math
@@ -57,7 +59,7 @@ def lane_rates(out, model, lanes, t, y):
 
 @kernel
 def attempt_step(model, lanes, memory, plan, method, t, h):
-    """Compute all Runge-Kutta stages and the new state of all lanes."""
+    """Compute all Runge-Kutta stages and the new state of all lanes; return the status."""
     n, stages = lanes.q.size + lanes.u.size + lanes.x.size, plan[STAGES]
     a = TABLE + 3 * stages
     new = memory[n : 2 * n]
@@ -83,8 +85,8 @@ def attempt_step(model, lanes, memory, plan, method, t, h):
 
 @kernel
 def largest_error(lanes, memory, plan, method, h):
-    """Return the error of an attempt in units of the tolerance, in the worst lane; infinite where a
-    lane left the numbers.
+    """Return the error of an attempted step, relative to the tolerance, in the worst lane; infinity
+    if a lane is not finite.
     """
     n, stages = lanes.q.size + lanes.u.size + lanes.x.size, plan[STAGES]
     total = lanes_of(0.0)
@@ -105,7 +107,7 @@ def largest_error(lanes, memory, plan, method, h):
 
 @kernel
 def accept_lanes(model, lanes, memory, plan, method, t):
-    """Copy the new state to the state and compute its rates; return the status."""
+    """Accept the new state of all lanes and compute its rates; return the status."""
     n = lanes.q.size + lanes.u.size + lanes.x.size
     for i in range(n):
         memory[i] = memory[n + i]
@@ -119,7 +121,7 @@ def accept_lanes(model, lanes, memory, plan, method, t):
 
 @kernel
 def run_lanes(model, lanes, memory, plan, method, begin, end):
-    """Steps from `begin` to `end`; the state at the end replaces that at the beginning."""
+    """Integrate all lanes from time `begin` to `end`, overwriting their states; return the status."""
     t, left = begin, 1.0
     if method[FIXED] > 0.0:
         left = max(1.0, math.ceil((end - begin) / method[FIXED] - STEP_COUNT_TOLERANCE))

@@ -1,10 +1,13 @@
 """Runs in SIMD lanes until the next event of any of them.
 
-What happens is left to the unit, lane by lane: a guard that crosses zero in a step, or would in another one as fast, or that is far from its chord
-inside of the step, marks its lane, whose state is then that of the beginning of the interval. The others have gone through it.
+Events themselves are left to the unit of each lane. A lane is marked if one of its guards crosses
+zero in a step, would do so in another step at its present rate, or deviates strongly from linearity
+inside the step; its state is then that at the start of the output interval. The other lanes
+complete the interval.
 
-plan: 1 where the numbers of the lanes are given anew; their count; rows, columns, stages; the row that was reached.
-method: as in ensemble.py. memory: state, new state, rates of the stages, state at the beginning, guards now, at the step before, inside of the step.
+plan: 1 if values of the lanes are given anew; their count; rows, columns, stages; the row that was
+reached. method: as in lane_steps.py. memory: state, new state, rates of the stages, state at the
+start of the interval, guards now, at the step before, inside the step.
 """
 
 import math
@@ -33,13 +36,13 @@ TRIAL_SHARE = 0.381966011250105  # of a step, irrational: no period of a guard d
 
 @kernel
 def interval_start_at(lanes, plan):
-    """Return the memory offset of the state at the beginning of an interval."""
+    """Return the memory offset of the state at the start of an output interval."""
     return (2 + plan[STAGES]) * (lanes.q.size + lanes.u.size + lanes.x.size)
 
 
 @kernel
 def evaluate_lane_guards(model, lanes, seen):
-    """Compute the guards of the evaluated state."""
+    """Compute the guards of the evaluated state of all lanes."""
     status = 0
     if model.header.late_guards == 1:
         if model.header.reactions == 1:
@@ -52,7 +55,9 @@ def evaluate_lane_guards(model, lanes, seen):
 
 @kernel
 def mark_lanes(model, lanes, seen, flags):
-    """Mark the lanes in which a guard has crossed zero since it was seen, may cross in another step, or swings inside of this one."""
+    """Mark the lanes in which a guard has crossed zero since the last step, may cross in another
+    step, or oscillates inside this one.
+    """
     before, inside = seen[model.header.guards :], seen[2 * model.header.guards :]
     for k in range(model.header.guards):
         before[k] = seen[k]
@@ -74,8 +79,8 @@ def mark_lanes(model, lanes, seen, flags):
 
 @kernel
 def evaluate_guards_inside(model, lanes, memory, plan, t, h, seen):
-    """Evaluate the guards inside the step of length h from t on the parabola through both states;
-    needs the new state and the rates before it.
+    """Evaluate the guards inside the step of length h from t, on the parabola through both end
+    states; needs the new state and the rates before it.
     """
     n, stages = lanes.q.size + lanes.u.size + lanes.x.size, plan[STAGES]
     y, rates = memory[stages * n : (1 + stages) * n], memory[(1 + stages) * n : (2 + stages) * n]
@@ -119,7 +124,7 @@ def watched_steps(model, lanes, memory, plan, method, flags, begin, end):
 
 @kernel
 def write_row(model, lanes, plan, columns, table, row):
-    """Write the columns of the evaluated state to a row of `table`; return the status."""
+    """Write the columns of the evaluated state of all lanes to a row of `table`; return the status."""
     react(model, lanes)
     velocities(model, lanes)
     status = finished(model, lanes)

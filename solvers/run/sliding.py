@@ -1,7 +1,9 @@
-"""Motions that slide along a discontinuity of their right-hand side, as with a force -sign(der(x)): steps shrink, and there is no end.
+"""Detection of sliding modes: solutions that slide along a discontinuity of the right-hand side, as
+with a force -sign(der(x)), where steps shrink without end.
 
-On both sides of such a surface the rates lead back to it, so that no step of an integrator is small enough. What is looked at: progress that would
-not reach the target in sensible time, and a jump of the rates, at one instant, along the way that the present rates point.
+On both sides of such a surface the rates lead back to it, so that no step is small enough. The
+detection tests whether the progress is too slow to reach the target in reasonable time, and whether
+the rates jump, at one instant, along the direction of the current rates.
 """
 
 from kinetree.solvers.instance.derivatives import derivatives, sided_time
@@ -21,7 +23,9 @@ HALVINGS = 30
 
 @kernel
 def detect_sliding(I, W, mem, context, target):
-    """Return SLIDING after many steps along a discontinuity, with the register of the state whose rate jumps as item; 0 otherwise."""
+    """Return SLIDING, with the register of the state whose rate jumps in head.item, after many
+    steps along a discontinuity; 0 otherwise.
+    """
     if int(W.used) % STEPS_BETWEEN_LOOKS != 0:
         return 0
     advanced, t = C.time_of(mem) - W.looked_at, C.time_of(mem)
@@ -49,7 +53,9 @@ def state_register(context, j):
 
 @kernel
 def find_jumping_rate(I, W, mem, context):
-    """Return the entry of y whose rate jumps between the present state and one AHEAD along the present rates; -1: none does."""
+    """Return the entry of y whose rate jumps between the current state and one several steps ahead
+    along the current rates; -1 if none does.
+    """
     n = int(mem[C.N])
     y, y_try = C.state_of(mem), W[I.at_scratch : I.at_scratch + n]
     here, there = W[I.at_trial : I.at_trial + n], W[I.at_trial + n : I.at_trial + 2 * n]
@@ -83,7 +89,9 @@ def find_jumping_rate(I, W, mem, context):
 
 @kernel
 def rates_ahead(rates, y_try, context, t, y, f, distance):
-    """Compute the rates, at the same instant, of the state a distance along f."""
+    """Compute the rates, at the same instant, of the state moved by `distance` along f; return the
+    status.
+    """
     for k in range(len(y)):
         y_try[k] = y[k] + distance * f[k]
     return derivatives(rates, context, t, y_try)

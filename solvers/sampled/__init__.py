@@ -1,1 +1,3 @@
-"""Blocks that are carried out at sample events with a model of their own: predictive control and Kalman filters."""
+"""Sampled blocks, executed at sample events with a model of their own: predictive controllers and
+Kalman filters.
+"""

@@ -1,7 +1,9 @@
-"""Memory layout of sampled blocks: predictive controllers and observers that a unit carries with a model of their own.
+"""Memory layout of sampled blocks: predictive controllers and observers that a unit contains, each
+with a model of its own.
 
-Ints of the unit: records BLOCK, and for each block its own record, lists of registers and the ints of its inner model. Floats: sizes of numbers,
-constants and the floats of the inner model. Work: the memory of the block, parts one after another; its first number is 1 once it has begun.
+Ints of the unit: records BLOCK, and for each block its own record, lists of registers and the ints
+of its inner model. Floats: scaling factors, constants and the floats of the inner model. Work: the
+memory of the block, parts one after another; its first value is 1 once it has started.
 """
 
 from kinetree.solvers.fields import Field

@@ -1,12 +1,14 @@
-"""The model that a sampled block carries with itself: one structure of a mechanism in blocks of its own, its rates and their slopes.
+"""The model inside a sampled block: one structure of a mechanism in memory of its own, with its
+rates and their Jacobian.
 
-A state y = (q, u, x) is divided by `sizes`, so that matrices of it are of one scale. Rates are dy/dt = f(y, v, t) with commands v, inputs of
-the model. Over a step h with v held, the linearised equations are solved as they stand (exponential method of Rosenbrock and Euler: exact
-for linear equations, of second order else, stable however stiff they are):
+States y = (q, u, x) are divided by `sizes`, so that matrices are well scaled. Rates are dy/dt =
+f(y, v, t) with commands v, inputs of the model. Over a step h with constant v the linearised
+equations are solved exactly (exponential Rosenbrock-Euler method: exact for linear equations,
+otherwise of second order, stable for any stiffness):
 
     y(t + h) = y + h phi(h F) f,   A = exp(h F),   B = h phi(h F) G,   phi(Z) = (exp(Z) - 1)/Z,   F = df/dy, G = df/dv
 
-Laws of time are read in the middle of the step.
+Functions of time are evaluated in the middle of the step.
 """
 
 import math
@@ -27,7 +29,9 @@ LEAST_TERM = 1e-17
 
 @kernel
 def makes_constants(model, register):
-    """Return whether constants are derived from a register: a parameter, a locked coordinate or a start of time, no input and no state."""
+    """Return whether constants depend on a register: a parameter, locked coordinate or start time,
+    but not an input or state.
+    """
     inputs = model.header.r_inputs
     is_input = inputs <= register and register < inputs + model.header.inputs
     return register < model.header.r_q and not is_input
@@ -35,7 +39,9 @@ def makes_constants(model, register):
 
 @kernel
 def take_registers(model, ws, outer, pairs, count, first):
-    """Copy parameters, inputs and locked coordinates from the registers outside; derive constants where parameters changed, and at first."""
+    """Copy parameters, inputs and locked coordinates from the outer model; derive constants again
+    if parameters changed or at the `first` call. Return the status.
+    """
     changed = first
     for k in range(count):
         value, inside = outer[pairs[2 * k]], pairs[2 * k + 1]
@@ -47,7 +53,7 @@ def take_registers(model, ws, outer, pairs, count, first):
 
 @kernel
 def put_inner(ws, y, sizes):
-    """Copy a scaled state to q, u, x."""
+    """Copy a scaled state to q, u, x of the inner model."""
     nq, nu = ws.q.size, ws.u.size
     for k in range(nq):
         ws.q[k] = y[k] * sizes[k]
@@ -59,7 +65,7 @@ def put_inner(ws, y, sizes):
 
 @kernel
 def take_inner(y, ws, sizes):
-    """Copy q, u, x to a scaled state."""
+    """Copy q, u, x of the inner model to a scaled state."""
     nq, nu = ws.q.size, ws.u.size
     for k in range(nq):
         y[k] = ws.q[k] / sizes[k]
@@ -71,7 +77,9 @@ def take_inner(y, ws, sizes):
 
 @kernel
 def evaluate_inner(f, model, ws, t, y, sizes):
-    """Write the scaled rates at a state; outputs are in their registers."""
+    """Compute the scaled rates f at the scaled state y; outputs are left in their registers. Return
+    the status.
+    """
     put_inner(ws, y, sizes)
     status = load(model, ws, t)
     if status == 0:
@@ -95,14 +103,16 @@ def evaluate_inner(f, model, ws, t, y, sizes):
 
 @kernel
 def read_registers(out, ws, registers, count):
-    """Copy some registers; NaN for one that is not there (-1)."""
+    """Copy `count` registers to `out`; NaN for a register that does not exist (-1)."""
     for k in range(count):
         out[k] = ws.val[registers[k]] if registers[k] >= 0 else math.nan
 
 
 @kernel
 def put_number(model, ws, y, j, n, register, value):
-    """Write number j of the state, or from n on a register; derive constants where they follow from it. Return a status."""
+    """Write entry j of the state or, from n on, a register, and derive constants again if they
+    depend on it; return the status.
+    """
     if j < n:
         y[j] = value
         return 0
@@ -112,7 +122,9 @@ def put_number(model, ws, y, j, n, register, value):
 
 @kernel
 def write_slopes(by_state, by_registers, j, n, m, above, below, h, count):
-    """Write column j of the slopes of some numbers by the state, or from n on by the registers."""
+    """Write column j of a Jacobian, the derivatives of `count` values by state j or, from n on, by
+    a register, from the values `above` and `below` at distance h.
+    """
     for i in range(count):
         slope = (above[i] - below[i]) / h
         if j < n:
@@ -143,10 +155,11 @@ def linearise(
     central,
     scratch,
 ):
-    """Write slopes of rates and outputs by the scaled state (F, C) and by some registers (G, D) at the state of `f` and `out`.
+    """Compute the Jacobians of rates and outputs by the scaled state (F, C) and by registers (G, D)
+    at the state of `f` and `out`; return the status.
 
-    One-sided differences take f and out as known, `central` ones do not. Rows of F, G, C, D are rates and outputs (a list of registers).
-    `scratch` holds 2 (n + count) numbers.
+    One-sided differences use f and out, `central` ones do not. Rows of F, G are rates, rows of C, D
+    outputs (a list of registers). `scratch` holds 2 (n + count) numbers.
     """
     above, seen = scratch, scratch[n:]
     below, other = scratch[n + count :], scratch[2 * n + count :]
@@ -178,7 +191,7 @@ def linearise(
 
 @kernel
 def multiply(out, A, B, rows, inner, columns):
-    """Write A B; A is rows by inner, B inner by columns."""
+    """Compute out = A B, where A is rows by inner and B inner by columns."""
     for i in range(rows):
         for j in range(columns):
             out[i * columns + j] = 0.0
@@ -191,7 +204,7 @@ def multiply(out, A, B, rows, inner, columns):
 
 @kernel
 def exponential(A, P, F, n, h, scratch):
-    """Write A = exp(h F) and P = h phi(h F); `scratch` holds 2 n n numbers."""
+    """Compute A = exp(h F) and P = h phi(h F); `scratch` holds 2 n n numbers."""
     largest = 0.0
     for i in range(n):
         total = 0.0

@@ -1,12 +1,16 @@
-"""An extended Kalman filter over the inner model: predicts from sample to sample, corrects by readings, and writes estimates with their deviations.
+"""An extended Kalman filter over the inner model: predicts from sample to sample, corrects by
+measurements, and writes estimates with their standard deviations.
 
-The inner model is a unit of its own (`unit_layout.py`) that goes through the stages of the mechanism; its events and its integrator are not used.
-The estimate is (y, w): the scaled state of the present stage and estimated registers w (parameters, unknown inputs, biases of sensors), each divided
-by its size. Slopes are central differences at the predicted state; the transition over a period is that of the linearised equations
-(`inner_model.exponential`), readings are taken in one after another. Inputs and commands are those held since the sample before.
+The inner model is a unit of its own (`unit_layout.py`) that goes through the stages of the
+mechanism; its events and its integrator are not used. The estimate is (y, w): the scaled state of
+the present stage and estimated registers w (parameters, unknown inputs, biases of sensors), each
+divided by its scale. Derivatives are central differences at the predicted state. The transition
+over a period is that of the linearised equations (`inner_model.exponential`); measurements are
+processed sequentially. Inputs and commands are those held since the sample before.
 
-With closed loops and quaternions y lies on a manifold: the state is projected onto it (`project`, unit quaternions) after every change, and the
-covariance lies in its tangents: P -> T P Tᵀ with the slopes T of the projection. To first order this is the multiplicative filter of rotations.
+With closed loops and quaternions y lies on a manifold: the state is projected onto it (`project`,
+unit quaternions) after every change, and the covariance in its tangent space: P -> T P Tᵀ with the
+Jacobian T of the projection. To first order this is the multiplicative Kalman filter for rotations.
 """
 
 import math
@@ -42,13 +46,15 @@ FINITE = 1e100  # a larger estimate has diverged
 
 @kernel
 def inner_unit(I, F, memory, block, c):
-    """Return the three blocks of the unit that is the model of an observer."""
+    """Return the three memory blocks of the unit that is the inner model of an observer."""
     return unit_ints(I[block.ints :]), F[block.floats :], unit_work(memory[c.at_inner :])
 
 
 @kernel
 def estimate(I, F, W, outer, block, t):
-    """Go on with the estimate to the present sample and write estimates, deviations and the innovation squared. Return a status."""
+    """Advance the estimate to the current sample and write estimates, standard deviations and the
+    squared innovation; return the status.
+    """
     c = observer_at(I[block.own :], 0)
     memory = W[I.at_blocks + block.work :]
     numbers = F[block.numbers :]
@@ -86,7 +92,9 @@ def estimate(I, F, W, outer, block, t):
 
 @kernel
 def begin_estimate(I, c, memory, outer, model, ws, t, starts, sizes):
-    """Write the first estimate and its covariance. A start is that of the mechanism outside, or a number; standard deviations follow the numbers."""
+    """Write the initial estimate and its covariance; return the status. A start value is that of
+    the outer mechanism or a given number; standard deviations follow in `starts`.
+    """
     n, w = c.n, c.w
     state = memory[c.at_state :]
     for k in range(n + w):
@@ -108,7 +116,9 @@ def begin_estimate(I, c, memory, outer, model, ws, t, starts, sizes):
 
 @kernel
 def put_estimated(I, c, memory, model, ws, sizes, always):
-    """Write the estimated registers to the inner model and derive constants where one is a parameter, or `always`."""
+    """Write the estimated registers to the inner model; derive constants if one of them is a
+    parameter, or `always`. Return the status.
+    """
     changed = always
     for k in range(c.w):
         register = I[c.estimated + k]
@@ -121,7 +131,9 @@ def put_estimated(I, c, memory, model, ws, sizes, always):
 
 @kernel
 def find_slopes(I, c, memory, model, ws, t, sizes, count):
-    """Write slopes of the rates (F, G) and of some outputs (C, D) by the scaled state and the scaled estimated registers."""
+    """Compute the Jacobians of the rates (F, G) and of `count` outputs (C, D) by the scaled state
+    and the scaled estimated registers; return the status.
+    """
     n, w = c.n, c.w
     status = linearise(
         memory[c.at_F :], memory[c.at_G :], memory[c.at_C :], memory[c.at_D :], memory[c.at_rates :], memory[c.at_seen :],
@@ -138,13 +150,15 @@ def find_slopes(I, c, memory, model, ws, t, sizes, count):
 
 @kernel
 def has_manifold(model):
-    """Return whether closed loops or quaternions bind the numbers of a state."""
+    """Return whether closed loops or quaternions constrain the entries of a state."""
     return model.l_kind.size > 0 or model.header.own_tangents > 0
 
 
 @kernel
 def restore(out, model, ws, t, y, sizes):
-    """Write the scaled state with unit quaternions and closed loops that is nearest to y."""
+    """Write to `out` the scaled state nearest to y that has unit quaternions and closed loops;
+    return the status.
+    """
     put_inner(ws, y, sizes)
     normalise_quaternions(model, ws)
     status = project(model, ws, t) if model.l_kind.size > 0 else 0
@@ -154,7 +168,9 @@ def restore(out, model, ws, t, y, sizes):
 
 @kernel
 def restrict_covariance(I, c, memory, model, ws, t, sizes):
-    """Put the estimate on the manifold of its loops and quaternions, and the covariance into the tangents there."""
+    """Project the estimate onto the manifold of its loops and quaternions, and the covariance onto
+    the tangent space there; return the status.
+    """
     if not has_manifold(model):
         return 0
     n, N = c.n, c.n + c.w
@@ -186,7 +202,7 @@ def restrict_covariance(I, c, memory, model, ws, t, sizes):
 
 @kernel
 def move_covariance(c, memory, rows, columns):
-    """Replace the covariance P by M P Mᵀ; M, rows by columns, lies in `whole`."""
+    """Replace the covariance P by M P Mᵀ; M, rows by columns, is in the memory part `whole`."""
     whole, other, covariance = memory[c.at_whole :], memory[c.at_other :], memory[c.at_covariance :]
     multiply(other, whole, covariance, rows, columns, columns)
     for i in range(rows):
@@ -202,7 +218,9 @@ def move_covariance(c, memory, rows, columns):
 
 @kernel
 def go_to_sample(I, c, memory, model, ws, t, starts, sizes):
-    """Move estimate and covariance over the time since the sample before, by the slopes that were found there."""
+    """Advance estimate and covariance over the time since the sample before, with the Jacobians
+    computed there; return the status.
+    """
     n, w = c.n, c.w
     N = n + w
     h = t - memory[c.at_time]
@@ -233,7 +251,9 @@ def go_to_sample(I, c, memory, model, ws, t, starts, sizes):
 
 @kernel
 def add_noise(c, memory, model, ws, h, densities, sizes):
-    """Add the noise of the time h: white on the rates of speeds and states, random walks of what is estimated besides."""
+    """Add the process noise over the time h: white noise on the rates of speeds and states, random
+    walks of the estimated registers.
+    """
     N, nq, nu = c.n + c.w, ws.q.size, ws.u.size
     covariance, rates = memory[c.at_covariance :], memory[c.at_moved :]
     for k in range(N):
@@ -262,7 +282,9 @@ def add_noise(c, memory, model, ws, h, densities, sizes):
 
 @kernel
 def correct(I, c, memory, outer, reads, model, ws, t, starts, sizes):
-    """Take in the readings of the sample that are numbers, one after another."""
+    """Correct the estimate by the finite measurements of the sample, one after another; return the
+    status.
+    """
     n, w = c.n, c.w
     N = n + w
     covariance, change, gain, row = memory[c.at_covariance :], memory[c.at_change :], memory[c.at_gain :], memory[c.at_row :]  # fmt: skip
@@ -313,9 +335,10 @@ def correct(I, c, memory, outer, reads, model, ws, t, starts, sizes):
 
 @kernel
 def write_estimates(I, c, memory, outer, gives, model, ws, t, sizes):
-    """Write estimates, their standard deviations, and the mean squared innovation; NO_CONVERGENCE where one is no number.
+    """Write estimates, their standard deviations and the mean squared innovation; return
+    NO_CONVERGENCE if one is not finite.
 
-    What the present stage does not have keeps its last estimate.
+    States that the current stage does not have keep their last estimate.
     """
     n, w = c.n, c.w
     N, mechanical = n + w, outer.q.size + outer.u.size

@@ -1,9 +1,10 @@
-"""Nonlinear predictive control: a plan of commands that Gauss-Newton steps improve at every sample.
+"""Nonlinear model predictive control: a planned sequence of commands, improved by Gauss-Newton
+steps at every sample.
 
-
-One step (real-time iteration, M. Diehl et al., J. Process Control 12 (2002) 577): the plan of the sample before is shifted, the motion predicted
-and linearised along it, the states are eliminated, and a quadratic program with bounds of commands, their rates and soft limits is solved.
-Objective over the horizon of N steps h, errors e, commands v, excess s of soft limits:
+One step (real-time iteration, M. Diehl et al., J. Process Control 12 (2002) 577): the plan of the
+sample before is shifted, the trajectory is predicted and linearised along it, the states are
+eliminated, and a quadratic program with bounds on commands, their rates and soft output limits is
+solved. Objective over the horizon of N steps h, errors e, commands v, excess s over soft limits:
 
     Σ_k h (Σ w e² + Σ r (v - target)² + Σ d ((v_k - v_(k-1))/h)² + Σ c s²) + final
 """
@@ -44,7 +45,9 @@ SOFTEST = 1e-30  # least stiffness of a soft limit; a softer one is none
 
 @kernel
 def plan_commands(I, F, W, outer, block, t):
-    """Improve the plan from the state outside; write its first commands and the factorisations that took. Return a status."""
+    """Improve the planned commands from the state of the outer model; write the first of them and
+    the number of factorisations used. Return the status.
+    """
     c = predictive_at(I[block.own :], 0)
     memory, ints = W[I.at_blocks + block.work :], I[block.ints :]
     model, ws = model_view(ints, F[block.floats :]), work_view(ints, memory[c.at_inner :])
@@ -83,7 +86,7 @@ def plan_commands(I, F, W, outer, block, t):
 
 @kernel
 def take_state(c, memory, outer, reads, sizes):
-    """Take the state and the commands before the sample from the model outside."""
+    """Copy the state and the previous commands from the outer model."""
     for k in range(c.n):
         value = outer.val[reads[k]] / sizes[k] if reads[k] >= 0 else 0.0
         memory[c.at_state + k] = value
@@ -93,7 +96,9 @@ def take_state(c, memory, outer, reads, sizes):
 
 @kernel
 def shift_plan(c, memory, part, first):
-    """Move the plan by a part of a step towards the present; the first plan holds the commands before the sample."""
+    """Shift the planned commands by a fraction of a step towards the present; the first plan
+    repeats the previous commands.
+    """
     m, N = c.m, c.horizon
     plan = memory[c.at_plan :]
     for k in range(N):
@@ -106,14 +111,16 @@ def shift_plan(c, memory, part, first):
 
 @kernel
 def set_commands(I, c, memory, ws, k):
-    """Write the commands of a step to the inner model."""
+    """Write the commands of step k to the inner model."""
     for j in range(c.m):
         ws.val[I[c.commands + j]] = memory[c.at_plan + k * c.m + j]
 
 
 @kernel
 def predict(I, c, memory, model, ws, t, sizes):
-    """Follow the plan: outputs and settings at the end of every step, and slopes of the outputs by the plan."""
+    """Predict the trajectory of the plan: outputs and settings at the end of every step, and
+    derivatives of the outputs by the commands. Return the status.
+    """
     n, m, N, no = c.n, c.m, c.horizon, c.errors + c.limits
     z = N * m
     state, rates, seen = memory[c.at_state :], memory[c.at_rates :], memory[c.at_seen :]
@@ -152,7 +159,9 @@ def predict(I, c, memory, model, ws, t, sizes):
 
 @kernel
 def wait(I, c, memory, model, ws, t, delay, sizes):
-    """Move the state over the delay of the commands, during which those before the sample act."""
+    """Predict the state over the delay of the commands, during which the previous commands act;
+    return the status.
+    """
     state, rates, seen = memory[c.at_state :], memory[c.at_rates :], memory[c.at_seen :]
     no, status = c.errors + c.limits, 0
     for j in range(c.m):
@@ -174,7 +183,7 @@ def wait(I, c, memory, model, ws, t, delay, sizes):
 
 @kernel
 def add_motion(c, memory):
-    """Add to the state what its rates do, by the integral P."""
+    """Add the integral of the rates over a step, by the matrix P, to the state."""
     for i in range(c.n):
         moved = 0.0
         for l in range(c.n):
@@ -184,7 +193,9 @@ def add_motion(c, memory):
 
 @kernel
 def output_slopes(c, memory, k, held):
-    """Write the slopes of the outputs at the end of step k by the plan: C X, and D where a command acts at once."""
+    """Write the derivatives of the outputs at the end of step k by all commands: C X, plus D for
+    the command `held` that acts directly.
+    """
     m, no, z = c.m, c.errors + c.limits, c.horizon * c.m
     S = memory[c.at_S + (k - 1) * no * z :]
     multiply(S, memory[c.at_C :], memory[c.at_X :], no, c.n, z)
@@ -195,7 +206,7 @@ def output_slopes(c, memory, k, held):
 
 @kernel
 def go_on(c, memory, k, h):
-    """Move the state and its slopes over a part of step k."""
+    """Advance the state and its derivatives by the commands over a time h within step k."""
     n, m, z = c.n, c.m, c.horizon * c.m
     A, P, B, X, other = memory[c.at_A :], memory[c.at_P :], memory[c.at_B :], memory[c.at_X :], memory[c.at_other :]  # fmt: skip
     exponential(A, P, memory[c.at_F :], n, h, memory[c.at_scratch :])
@@ -211,7 +222,9 @@ def go_on(c, memory, k, h):
 
 @kernel
 def improve(c, memory, terminal):
-    """Solve the program about the plan and change the plan; return the number of factorisations, or NOT_SOLVED."""
+    """Solve the quadratic program about the plan and update the plan; return the number of
+    factorisations, or NOT_SOLVED.
+    """
     m, N = c.m, c.horizon
     z = N * m
     objective(c, memory, terminal)
@@ -232,7 +245,7 @@ def improve(c, memory, terminal):
 
 @kernel
 def objective(c, memory, terminal):
-    """Write Hessian and gradient of the squared errors."""
+    """Compute Hessian and gradient of the squared errors."""
     ne, no, N = c.errors, c.errors + c.limits, c.horizon
     z = N * c.m
     H, g = memory[c.at_H :], memory[c.at_g :]
@@ -258,7 +271,9 @@ def objective(c, memory, terminal):
 
 @kernel
 def add_square(H, g, a, b, weight, value, z, last):
-    """Add weight a bᵀ to the Hessian and weight a value to the gradient; slopes beyond `last` are zero."""
+    """Add weight a bᵀ to the Hessian and weight a value to the gradient; entries beyond `last` are
+    zero.
+    """
     if weight != 0.0:
         for i in range(last):
             part = weight * a[i]
@@ -270,7 +285,7 @@ def add_square(H, g, a, b, weight, value, z, last):
 
 @kernel
 def command_costs(c, memory):
-    """Add the costs of commands and of their rates."""
+    """Add the costs of commands and of their rates to Hessian and gradient."""
     m, N = c.m, c.horizon
     z = N * m
     H, g, plan = memory[c.at_H :], memory[c.at_g :], memory[c.at_plan :]
@@ -298,7 +313,9 @@ def command_costs(c, memory):
 
 @kernel
 def bounds_at(c, memory, k, j):
-    """Return the bounds of a command at a step: a rate that is too slow to come within them is kept all the same."""
+    """Return the lower and upper bound of command j at step k, widened if the rate limit does not
+    allow reaching them in time.
+    """
     times, of_command = memory[c.at_settings :], memory[c.at_settings + k * c.set + TIMES + PER_COMMAND * j :]  # fmt: skip
     reach = of_command[RATE] * (times[0] + k * times[1])
     last = memory[c.at_last + j]
@@ -308,7 +325,7 @@ def bounds_at(c, memory, k, j):
 
 @kernel
 def command_bounds(c, memory):
-    """Write the bounds of the changes of commands, and of the rates."""
+    """Write the bounds on the changes of commands and on their rates."""
     m, N, z = c.m, c.horizon, c.horizon * c.m
     R = 2 * z + N * c.limits
     bounds, plan = memory[c.at_bounds :], memory[c.at_plan :]
@@ -326,7 +343,7 @@ def command_bounds(c, memory):
 
 @kernel
 def limit_rows(c, memory):
-    """Write the rows and bounds of limited outputs."""
+    """Write the constraint rows and bounds of limited outputs."""
     N, no, nl, z = c.horizon, c.errors + c.limits, c.limits, c.horizon * c.m
     R = 2 * z + N * nl
     bounds, rows = memory[c.at_bounds :], memory[c.at_rows :]
@@ -346,7 +363,9 @@ def limit_rows(c, memory):
 
 @kernel
 def hold_within(c, memory, j):
-    """Bring the plan of a command back within its bounds and rates, up to rounding."""
+    """Clip the planned values of command j to its bounds and rate limit, which rounding may have
+    violated.
+    """
     before = memory[c.at_last + j]
     for k in range(c.horizon):
         low, high = bounds_at(c, memory, k, j)
@@ -361,7 +380,7 @@ def hold_within(c, memory, j):
 
 @kernel
 def check_plan(c, memory):
-    """Return NO_CONVERGENCE where the plan is not finite."""
+    """Return NO_CONVERGENCE if the plan is not finite, else 0."""
     for i in range(c.horizon * c.m):
         if not math.isfinite(memory[c.at_plan + i]):
             return Status.NO_CONVERGENCE.value

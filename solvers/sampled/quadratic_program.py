@@ -33,7 +33,7 @@ ROW_PARTS = 15
 
 @kernel
 def program_scratch(n, p):
-    """Return the length of the scratch of a program with n numbers and p dense rows."""
+    """Return the scratch length for a program with n variables and p dense rows."""
     return n * n + 4 * n + ROW_PARTS * (2 * n + p)
 
 
@@ -87,7 +87,9 @@ def solve_program(z, H, g, rows, bounds, n, m, p, scratch):
 
 @kernel
 def scale_program(H, g, rows, bounds, n, m, p, scale, table):
-    """Scale numbers, rows and objective; return the size by which numbers are divided besides."""
+    """Scale variables, rows and objective in place; return the factor by which variables are
+    divided in addition.
+    """
     size, R = 0.0, 2 * n + p
     for k in range(n):
         scale[k] = 1.0 / math.sqrt(H[k * n + k]) if H[k * n + k] > 0.0 else 1.0
@@ -131,7 +133,9 @@ def scale_program(H, g, rows, bounds, n, m, p, scale, table):
 
 @kernel
 def factor(A, n):
-    """Replace the lower triangle of A by its Cholesky factor; return False where A is not positive definite."""
+    """Replace the lower triangle of A by its Cholesky factor; return False if A is not positive
+    definite.
+    """
     for j in range(n):
         d = A[j * n + j]
         for k in range(j):
@@ -179,7 +183,7 @@ def row_value(r, z, rows, table, n, m, R):
 
 @kernel
 def add_row(out, factor_of_row, r, rows, table, n, m, R):
-    """Add a multiple of a_r to a vector."""
+    """Add factor_of_row times a_r to `out`."""
     if r < n:
         out[r] += factor_of_row
     elif r < 2 * n:
@@ -205,7 +209,9 @@ def inside(z, rows, table, n, m, R):
 
 @kernel
 def begin(z, rows, table, n, m, R):
-    """Move z into its own bounds and choose distances and multipliers of all rows."""
+    """Clip z to its own bounds and choose initial slacks (distances to bounds) and multipliers of
+    all rows.
+    """
     for k in range(n):
         z[k] = min(max(z[k], table[LOW * R + k]), table[HIGH * R + k])
     for r in range(R):
@@ -219,13 +225,13 @@ def begin(z, rows, table, n, m, R):
 
 @kernel
 def gap_now(table, R):
-    """Return the mean product of distances and multipliers."""
+    """Return the mean complementarity product of slacks and multipliers."""
     return gap_after(table, R, -1.0)
 
 
 @kernel
 def gap_after(table, R, step):
-    """Return the mean product of distances and multipliers after a step; a negative step takes none."""
+    """Return the mean complementarity product after a step; a negative step stands for none."""
     total, count = 0.0, 0.0
     t = max(step, 0.0)
     for r in range(R):
@@ -246,7 +252,7 @@ def gap_after(table, R, step):
 
 @kernel
 def find_residual(out, z, H, g, rows, table, n, m, R):
-    """Write the gradient of the Lagrangian."""
+    """Compute the gradient of the Lagrangian."""
     for i in range(n):
         s = g[i]
         for k in range(n):
@@ -267,7 +273,7 @@ def soft_value(r, z, rows, table, n, m, R):
 
 @kernel
 def normal_matrix(out, H, rows, table, n, m, R):
-    """Write the lower triangle of H + Aᵀ W A, with the weights W of the rows."""
+    """Compute the lower triangle of H + Aᵀ W A with the weights W of the rows."""
     for i in range(n):
         for k in range(i + 1):
             out[i * n + k] = H[i * n + k]
@@ -298,9 +304,9 @@ def normal_matrix(out, H, rows, table, n, m, R):
 
 @kernel
 def find_step(step, residual, factors, z, rows, table, n, m, R, centre, second):
-    """Compute the Newton step towards products `centre` of distances and multipliers.
+    """Compute the Newton step towards complementarity products equal to `centre`.
 
-    `second` = 1 takes the products of the changes in the table into account.
+    `second` = 1 adds the second-order correction, the products of the changes in the table.
     """
     for k in range(n):
         step[k] = -residual[k]
@@ -341,7 +347,9 @@ def find_step(step, residual, factors, z, rows, table, n, m, R, centre, second):
 
 @kernel
 def longest_step(table, R, part):
-    """Return the part of the step that keeps distances and multipliers positive, at most 1."""
+    """Return the largest step, at most 1, that keeps slacks and multipliers positive; `part` is the
+    fraction of the distance to the boundary.
+    """
     step = 1.0
     for r in range(R):
         if table[LOW * R + r] > -math.inf:
@@ -355,13 +363,13 @@ def longest_step(table, R, part):
 
 @kernel
 def bounded(step, value, change, part):
-    """Return the step, shortened where it takes a positive number below zero."""
+    """Return the step, shortened if it would make a positive value negative."""
     return min(step, -part * value / change) if change < 0.0 else step
 
 
 @kernel
 def take_step(z, step, table, n, R, length):
-    """Move numbers, distances and multipliers along a step."""
+    """Move variables, slacks and multipliers by `length` times the step."""
     for k in range(n):
         z[k] += length * step[k]
     for r in range(R):

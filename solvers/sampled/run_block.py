@@ -1,4 +1,4 @@
-"""Carries out the sampled block of an event: predictive control or an observer."""
+"""Executes the sampled block of an event: predictive control or an observer."""
 
 from kinetree.solvers.instance.memory import structure
 from kinetree.solvers.kernel import kernel
@@ -12,7 +12,7 @@ from kinetree.solvers.views import block_at
 
 @kernel
 def block_of(I, event, stage):
-    """Return the number of the block that an event of the description carries out in a stage, or -1."""
+    """Return the index of the block that an event of the description executes in a stage, or -1."""
     for k in range(I.blocks):
         block = block_at(I[I.block_records :], k)
         if block.event == event and block.stage == stage:
@@ -22,7 +22,9 @@ def block_of(I, event, stage):
 
 @boundary("unit")
 def run_block(I, F, W, t):
-    """Carry out block number `sampled` of the head; BLOCK_FAILED or ESTIMATE_FAILED names it in `item`."""
+    """Execute block number `sampled` of the head; return BLOCK_FAILED or ESTIMATE_FAILED, with the
+    block in head.item, on failure.
+    """
     _, ws = structure(I, F, W)
     block = block_at(I[I.block_records :], int(W.sampled))
     if block.kind == PREDICTIVE_BLOCK:

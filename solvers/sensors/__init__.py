@@ -1,1 +1,1 @@
-"""Sensors: one registry of what can be measured, and the kernels that do it."""
+"""Sensors: one registry of measurable quantities, and their kernels."""

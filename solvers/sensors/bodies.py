@@ -1,4 +1,4 @@
-"""Orientations of bodies and how they turn."""
+"""Sensors of body orientations, angular velocities and angular accelerations."""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_of
@@ -21,13 +21,13 @@ def pick_quaternion(m, axis):
 
 @kernel
 def orientation(model, ws, s):
-    """Return a component of the quaternion of a body."""
+    """Return component `axis` of the quaternion of the sensor's body."""
     return pick_quaternion(get9(ws.row, s.a * L.ROW + L.W_R), s.axis)
 
 
 @kernel
 def angular_velocity(model, ws, s):
-    """Return the angular velocity of a body."""
+    """Return the angular velocity of a body [rad/s] in ground axes."""
     return get3(ws.row, s.a * L.ROW + L.W_OM)
 
 

@@ -1,4 +1,4 @@
-"""Energies of the whole mechanism."""
+"""Sensors of the energies of the whole mechanism."""
 
 from kinetree.solvers.engine.energy import kinetic, potential
 from kinetree.solvers.kernel import kernel

@@ -1,4 +1,4 @@
-"""Reactions of joints, forces of couplings and contacts."""
+"""Sensors of joint reactions and of the forces of couplings and contacts."""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import cross, get3, get9, mv, neg3, sub3
@@ -7,8 +7,8 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def reaction(ws, s):
-    """Return the reaction of joint a on its child about its origin, ground axes; point_b 1: the
-    tree uses the joint from its child, body b, to its parent.
+    """Return force and moment, about its origin and in ground axes, that joint a exerts on its
+    child. point_b is 1 if the tree uses the joint from its child, body b, to its parent.
     """
     R = get9(ws.row, s.a * L.ROW + L.W_R)
     f = mv(R, get3(ws.reaction, 6 * s.a))
@@ -22,19 +22,21 @@ def reaction(ws, s):
 
 @kernel
 def reaction_force(model, ws, s):
-    """Return force that a joint transmits to its child."""
+    """Return the force [N] that a joint transmits to its child."""
     return reaction(ws, s)[0]
 
 
 @kernel
 def reaction_moment(model, ws, s):
-    """Return moment that it transmits."""
+    """Return the moment [N.m] that a joint transmits to its child."""
     return reaction(ws, s)[1]
 
 
 @kernel
 def multiplier(model, ws, s):
-    """Return the generalised force of one coupling row; 0 where the structure has no such row."""
+    """Return the multiplier (generalised force) of one coupling row; 0 if the current structure has
+    no such row.
+    """
     found = 0.0
     for g in range(model.l_kind.size):
         if model.l_kind[g] == L.Loop.COUPLING and model.l_b[g] == s.a:

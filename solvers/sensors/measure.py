@@ -12,7 +12,7 @@ from kinetree.solvers.views import sensor_at
 
 
 def one_of(kinds: Sequence[Kind]) -> Callable:
-    """Return a kernel (model, ws, s) that calls the one of the kind of the sensor."""
+    """Return a kernel (model, ws, s) that dispatches by the kind of sensor s."""
     first, *others = kinds
     module, function = first.kernel.split(".")
     this, code = getattr(import_module(f"kinetree.solvers.sensors.{module}"), function), first.code
@@ -34,8 +34,8 @@ number_of = one_of([kind for kind in KINDS if not kind.vector])
 
 @kernel
 def measure(model, ws, first, last):
-    """Write sensors first..last-1 to their registers; those from header.late_sensors on may need
-    accelerations.
+    """Evaluate sensors first..last-1 into their registers; those from header.late_sensors on may
+    need accelerations.
     """
     v = get3(ws.row, L.W_P)
     known = -1  # the sensor that v, a vector, was measured for

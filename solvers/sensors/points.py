@@ -1,4 +1,4 @@
-"""Places of points of bodies, how they move, and their distances."""
+"""Sensors of positions, velocities and accelerations of points of bodies, and of distances."""
 
 import math
 
@@ -18,26 +18,26 @@ def arm(ws, body, register):
 
 @kernel
 def point_position(ws, body, register):
-    """Return the position of a point of a body."""
+    """Return the position [m] of a point of a body in ground axes."""
     return add3(get3(ws.row, body * L.ROW + L.W_P), arm(ws, body, register))
 
 
 @kernel
 def point_velocity(ws, body, register):
-    """Return the velocity of a point of a body."""
+    """Return the velocity [m/s] of a point of a body in ground axes."""
     at = body * L.ROW
     return add3(get3(ws.row, at + L.W_V), cross(get3(ws.row, at + L.W_OM), arm(ws, body, register)))
 
 
 @kernel
 def position(model, ws, s):
-    """Return the position of the sensor's point."""
+    """Return the position [m] of the sensor's point in ground axes."""
     return point_position(ws, s.a, s.point_a)
 
 
 @kernel
 def direction(model, ws, s):
-    """Return the sensor's vector of a body in ground axes."""
+    """Return the direction fixed to the sensor's body in ground axes."""
     return arm(ws, s.a, s.point_a)
 
 
@@ -64,7 +64,7 @@ def acceleration(model, ws, s):
 
 @kernel
 def lengths(ws, s):
-    """Return the distance of two points and its rate."""
+    """Return the distance [m] of two points and its rate [m/s]."""
     r = sub3(point_position(ws, s.b, s.point_b), point_position(ws, s.a, s.point_a))
     length = math.sqrt(dot3(r, r))
     v = sub3(point_velocity(ws, s.b, s.point_b), point_velocity(ws, s.a, s.point_a))
@@ -73,7 +73,7 @@ def lengths(ws, s):
 
 @kernel
 def distance(model, ws, s):
-    """Return the distance of two points."""
+    """Return the distance [m] of two points."""
     return lengths(ws, s)[0]
 
 

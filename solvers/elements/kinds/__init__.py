@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 
 class Kind(NamedTuple):
-    """The declaration of a joint element without its kernels: name, code, coordinates, speeds."""
+    """The declaration of a kind of joint element without its kernels: name, code, numbers of
+    coordinates and speeds.
+    """
 
     name: str
     code: int  # stands in payloads: never given twice, never changed; says nothing else
@@ -35,12 +37,12 @@ class Kind(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Return whether the speeds are the time derivatives of the coordinates."""
+        """Return whether the speeds of the element are the time derivatives of its coordinates."""
         return self.coordinates == self.speeds
 
 
 def found() -> tuple[Kind, ...]:
-    """Return all kinds of elements in the order of their codes."""
+    """Return all kinds of joint elements in the order of their codes."""
     kinds: list[Kind] = [
         import_module(f"{__name__}.{module.name}").KIND for module in iter_modules(__path__)
     ]

@@ -1,4 +1,4 @@
-"""A ball: any rotation."""
+"""Joint element `ball`: any rotation, by a unit quaternion."""
 
 from kinetree.solvers.elements.kinds import Kind
 

@@ -1,4 +1,4 @@
-"""A ball in a joint that the tree uses from its child to its parent."""
+"""Joint element `ball_back`: a ball in a joint that the tree uses from its child to its parent."""
 
 from kinetree.solvers.elements.kinds import Kind
 

@@ -1,4 +1,4 @@
-"""Any motion at all."""
+"""Joint element `free`: any translation and rotation."""
 
 from kinetree.solvers.elements.kinds import Kind
 

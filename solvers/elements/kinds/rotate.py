@@ -1,4 +1,4 @@
-"""A constant rotation."""
+"""Joint element `rotate`: a constant rotation."""
 
 from kinetree.solvers.elements.kinds import Kind
 

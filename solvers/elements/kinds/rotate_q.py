@@ -1,4 +1,4 @@
-"""A rotation by a coordinate."""
+"""Joint element `rotate_q`: a rotation by a coordinate."""
 
 from kinetree.solvers.elements.kinds import Kind
 

@@ -1,4 +1,4 @@
-"""A rotation by a given function of time."""
+"""Joint element `rotate_t`: a rotation by a prescribed function of time."""
 
 from kinetree.solvers.elements.kinds import Kind
 

@@ -1,4 +1,4 @@
-"""A constant shift."""
+"""Joint element `shift`: a constant shift."""
 
 from kinetree.solvers.elements.kinds import Kind
 

@@ -1,4 +1,4 @@
-"""A shift by a coordinate."""
+"""Joint element `shift_q`: a shift by a coordinate."""
 
 from kinetree.solvers.elements.kinds import Kind
 

@@ -1,4 +1,4 @@
-"""A shift by a given function of time."""
+"""Joint element `shift_t`: a shift by a prescribed function of time."""
 
 from kinetree.solvers.elements.kinds import Kind
 

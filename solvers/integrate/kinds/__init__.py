@@ -1,7 +1,8 @@
 """Registry of integrators: each file of this folder declares one method.
 
-Names and codes, the dispatch of kernels, the literals of descriptions, the table in docs and the parameters of tests come from the registry. A new
-method is one file: a Runge-Kutta method by its table alone, another one by the module of its kernels. Nothing here imports numba.
+Names and codes, kernel dispatch, the values that descriptions allow, the table in docs and the
+parameters of tests come from the registry. A new method is one file: a Runge-Kutta method by its
+tableau alone, any other by the module of its kernels. Nothing here imports numba.
 """
 
 from importlib import import_module
@@ -26,7 +27,7 @@ class Integrator(NamedTuple):
 
 
 def found() -> tuple[Integrator, ...]:
-    """Return all methods in the order of the docs."""
+    """Return all integration methods in the order of the docs."""
     methods = [
         import_module(f"{__name__}.{module.name}").INTEGRATOR for module in iter_modules(__path__)
     ]

@@ -1,4 +1,4 @@
-"""Adams: predictor and corrector of variable step and order."""
+"""Adams: predictor-corrector method of variable step and order."""
 
 from kinetree.solvers.integrate.kinds import Integrator
 

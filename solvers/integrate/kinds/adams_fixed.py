@@ -1,4 +1,4 @@
-"""Adams-Bashforth-Moulton of fixed step and adaptive order."""
+"""Adams-Bashforth-Moulton method of fixed step and adaptive order."""
 
 from kinetree.solvers.integrate.kinds import Integrator
 

@@ -1,4 +1,4 @@
-"""Radau IIA of order 5."""
+"""Radau IIA: implicit Runge-Kutta method of order 5."""
 
 from kinetree.solvers.integrate.kinds import Integrator
 

@@ -1,4 +1,4 @@
-"""The classical Runge-Kutta method."""
+"""RK4: the classical Runge-Kutta method with fixed step."""
 
 from kinetree.solvers.integrate.kinds import Integrator
 

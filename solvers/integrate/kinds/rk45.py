@@ -1,4 +1,4 @@
-"""Dormand and Prince 5(4)."""
+"""RK45: the Runge-Kutta pair 5(4) of Dormand and Prince."""
 
 from kinetree.solvers.integrate.kinds import Integrator
 

@@ -1,4 +1,4 @@
-"""Methods of fixed cost for real time."""
+"""Rosenbrock and symplectic Euler methods of fixed cost per step, for real time."""
 
 from kinetree.solvers.integrate.kinds import Integrator
 

@@ -1,4 +1,4 @@
-"""Stormer's method for q'' = f."""
+"""Stormer's multistep method for q'' = f."""
 
 from kinetree.solvers.integrate.kinds import Integrator
 

@@ -1,4 +1,6 @@
-"""Tsitouras 5(4): Ch. Tsitouras, Computers & Mathematics with Applications 62 (2011) 770. Dense output of order 4 without another stage."""
+"""Tsit5: Runge-Kutta pair 5(4) of Ch. Tsitouras, Computers & Mathematics with Applications 62
+(2011) 770. Dense output of order 4 without an additional stage.
+"""
 
 from kinetree.solvers.integrate.kinds import Integrator
 from kinetree.solvers.integrate.tableau import Tableau

@@ -1,7 +1,9 @@
-"""Verner 6(5), the pair called most efficient: J. H. Verner, Numerical Algorithms 53 (2010) 383, and its stage at half the step.
+"""Verner's Runge-Kutta pair 6(5), which he calls most efficient: J. H. Verner, Numerical Algorithms
+53 (2010) 383, with an additional stage at half the step.
 
-The dense output of order 5 is the one of smallest weights that the conditions, the state and the rate at both ends allow. Weights up to 200 cancel:
-what the step changes is known to 1e-11, which bounds the accuracy that can be asked for.
+The dense output of order 5 is the one of smallest weights that the order conditions and the state
+and rate at both ends allow. Weights up to 200 cancel, so the change within a step is accurate to
+1e-11 only, which limits the accuracy that can be requested.
 """
 
 from kinetree.solvers.integrate.kinds import Integrator

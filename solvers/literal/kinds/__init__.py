@@ -1,7 +1,9 @@
-"""Registry of the forms of the equations of motion: each file of this folder declares one form.
+"""Registry of the forms (formulations) of the equations of motion: each file of this folder
+declares one.
 
-Names and codes, what a form needs in a workspace, dispatch, entry points, the literals of descriptions, benchmarks and parameters of tests come from
-the registry. A new form is its kernel and one file here. Nothing here imports numba.
+Names and codes, memory needs, dispatch, entry points, the values that descriptions allow,
+benchmarks and parameters of tests come from the registry. A new form is its kernel and one file
+here. Nothing here imports numba.
 """
 
 from importlib import import_module

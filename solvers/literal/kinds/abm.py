@@ -1,4 +1,4 @@
-"""ABM, articulated bodies."""
+"""ABM: articulated-body method."""
 
 from kinetree.solvers.literal.kinds import Form
 

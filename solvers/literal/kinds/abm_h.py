@@ -1,4 +1,4 @@
-"""ABM-H, articulated bodies, in momenta."""
+"""ABM-H: articulated-body method in momenta."""
 
 from kinetree.solvers.literal.kinds import Form
 

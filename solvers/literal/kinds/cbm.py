@@ -1,4 +1,4 @@
-"""CBM, composite bodies: the mass matrix of the speeds."""
+"""CBM: composite-body method, which forms the mass matrix of the joint coordinates."""
 
 from kinetree.solvers.literal.kinds import PATH, Form
 

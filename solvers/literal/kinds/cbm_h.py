@@ -1,4 +1,4 @@
-"""CBM-H, composite bodies, in momenta."""
+"""CBM-H: composite-body method in momenta."""
 
 from kinetree.solvers.literal.kinds import PATH, Form
 

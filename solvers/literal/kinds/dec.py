@@ -1,4 +1,4 @@
-"""DEC, decomposed: the default engine."""
+"""DEC: LᵀDL decomposition of the equations of motion, leaves to root; the default engine."""
 
 from kinetree.solvers.literal.kinds import Form
 

@@ -1,4 +1,4 @@
-"""DEC-H, decomposed, in momenta."""
+"""DEC-H: LᵀDL decomposition of the momentum equations."""
 
 from kinetree.solvers.literal.kinds import Form
 

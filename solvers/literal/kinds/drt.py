@@ -1,4 +1,4 @@
-"""DRT, direct: the dense equations of all bodies."""
+"""DRT: direct method, mass matrix BᵀMB from the explicit matrix B of all bodies."""
 
 from kinetree.solvers.literal.kinds import PATH, Form
 

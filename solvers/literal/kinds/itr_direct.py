@@ -1,4 +1,4 @@
-"""ITR-DIRECT: factors of the mass matrix that are updated."""
+"""ITR-DIRECT: variable-metric iteration that updates factors of the mass matrix."""
 
 from kinetree.solvers.literal.kinds import MASS, Form
 

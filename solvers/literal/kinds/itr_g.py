@@ -1,4 +1,6 @@
-"""ITR-G, iterated by sweeps."""
+"""ITR-G: variable-metric iteration that multiplies by the mass matrix through two sweeps over the
+tree.
+"""
 
 from kinetree.solvers.literal.kinds import MASS, Form
 

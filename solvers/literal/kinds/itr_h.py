@@ -1,4 +1,4 @@
-"""ITR-H, iterated, in momenta."""
+"""ITR-H: variable-metric iteration in momenta."""
 
 from kinetree.solvers.literal.kinds import MASS, Form
 

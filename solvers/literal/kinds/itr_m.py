@@ -1,4 +1,4 @@
-"""ITR-M, iterated with the masses."""
+"""ITR-M: variable-metric iteration with the mass matrix formed explicitly."""
 
 from kinetree.solvers.literal.kinds import MASS, Form
 

@@ -1,4 +1,4 @@
-"""LGR, Lagrange: multipliers of the joints; the reactions come with the accelerations."""
+"""LGR: Lagrange multipliers of the joints; reactions are computed together with the accelerations."""
 
 from kinetree.solvers.literal.kinds import SIBLING, Form
 

@@ -1,4 +1,4 @@
-"""LGR-H, Lagrange, in momenta."""
+"""LGR-H: Lagrange multipliers of the joints, in momenta."""
 
 from kinetree.solvers.literal.kinds import SIBLING, Form
 

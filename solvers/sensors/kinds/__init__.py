@@ -1,7 +1,8 @@
 """Registry of sensors: each file of this folder declares some kinds.
 
-Codes, when a sensor can be read, what it depends on, the dispatch of kernels and `layout.Sensor` come from the registry. A new sensor is an entry
-here and its kernel in `solvers/sensors`; what outputs can be asked for stands in `models/quantities`. Nothing here imports numba.
+Codes, when a sensor can be read, what it depends on, the dispatch of kernels and `layout.Sensor`
+come from the registry. A new sensor is an entry here and its kernel in `solvers/sensors`; the
+quantities that outputs may name are in `models/quantities`. Nothing here imports numba.
 """
 
 from importlib import import_module
@@ -10,7 +11,9 @@ from typing import NamedTuple
 
 
 class Kind(NamedTuple):
-    """A sensor: a number, or a component 0, 1, 2 or the length (3) of a vector."""
+    """The declaration of a kind of sensor: a scalar, or component 0, 1, 2 or the length (3) of a
+    vector.
+    """
 
     name: str
     code: int  # stands in payloads: never given twice, never changed; says nothing else

@@ -1,4 +1,4 @@
-"""Orientations of bodies and how they turn."""
+"""Kinds of sensors: orientations, angular velocities and angular accelerations of bodies."""
 
 from kinetree.solvers.sensors.kinds import Kind
 

@@ -1,4 +1,4 @@
-"""Energies of the whole mechanism."""
+"""Kinds of sensors: energies of the whole mechanism."""
 
 from kinetree.solvers.sensors.kinds import Kind
 

@@ -1,4 +1,4 @@
-"""Reactions of joints, forces of couplings and contacts."""
+"""Kinds of sensors: joint reactions and the forces of couplings and contacts."""
 
 from kinetree.solvers.sensors.kinds import Kind
 

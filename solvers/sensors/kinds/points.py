@@ -1,4 +1,6 @@
-"""Places of points of bodies, directions fixed to them, and how they move."""
+"""Kinds of sensors: positions, velocities and accelerations of points of bodies, and directions
+fixed to bodies.
+"""
 
 from kinetree.solvers.sensors.kinds import Kind
 

@@ -1,4 +1,4 @@
-"""Rates of speeds."""
+"""Kinds of sensors: time derivatives of generalised speeds."""
 
 from kinetree.solvers.sensors.kinds import Kind
 
