@@ -15,7 +15,7 @@ from typing import Any
 
 import typer
 
-from kinetree.scripts.bench.robots import machine
+from kinetree.scripts.bench.results_file import machine
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.solvers.cache import cache_root
 

@@ -5,7 +5,6 @@ are those of processors, of all processes that take part; on the clock as many p
 beside it stands what numba itself takes to be imported and to compile one kernel of three lines, a floor for the smallest change.
 """
 
-import json
 import os
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ from typing import Any
 
 import typer
 
-from kinetree.scripts.bench.robots import machine
+from kinetree.scripts.bench.results_file import machine, write_results
 from kinetree.scripts.bench.start import COMMANDS, MODULES, least, processor_seconds, stages
 
 HERE = Path(__file__).parents[2]
@@ -132,8 +131,4 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
         met = "" if aim is None else f"   aim {aim:g}{'' if row['seconds'] <= aim else ', missed'}"
         clock = f" ({row['clock']:.1f} on the clock)" if "clock" in row else ""
         typer.echo(f"  {row['what']:44s} {row['seconds']:8.2f} s{clock}{met}")
-    if json_path:
-        content = {"machine": machine(), "results": rows}
-        json_path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    if plots:
-        typer.echo("builds draws nothing: --plots is not used")
+    write_results(json_path, results=rows)

@@ -1,7 +1,5 @@
 """Flexible beams beside closed forms and published numbers: every reference, what is computed, the difference, and the time of it."""
 
-import json
-import platform
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +13,7 @@ import typer
 from kinetree.scripts.bench import elastic_crank, swinging_cable
 from kinetree.scripts.bench import flexible_cases as cases
 from kinetree.scripts.bench.floating_frame import told
+from kinetree.scripts.bench.results_file import write_results
 
 
 class Row(NamedTuple):
@@ -184,12 +183,4 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
         typer.echo(line)
     good = sum(row.good for row in found)
     typer.echo(f"{good} of {len(found)} within their tolerances")
-    if json_path:
-        content = {
-            "machine": platform.processor() or platform.machine(),
-            "python": platform.python_version(),
-            "results": [row._asdict() | {"good": row.good} for row in found],
-        }
-        json_path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    if plots:
-        typer.echo("flexible draws nothing: --plots is not used")
+    write_results(json_path, results=[row._asdict() | {"good": row.good} for row in found])

@@ -26,7 +26,7 @@ from kinetree.models.system.system import System
 from kinetree.scripts.bench.integrate_cases import CASES, Case
 from kinetree.scripts.bench.integrate_exudyn import exudyn_points
 from kinetree.scripts.bench.integrate_sundials import ADAMS, BDF, Cvode
-from kinetree.scripts.bench.robots import machine
+from kinetree.scripts.bench.results_file import machine
 from kinetree.solvers.integrate import controller
 from kinetree.solvers.integrate.kinds import INTEGRATORS
 

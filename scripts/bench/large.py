@@ -16,7 +16,7 @@ import typer
 
 from kinetree.models import load
 from kinetree.scripts.bench.dynamics_trees import chain, system
-from kinetree.scripts.bench.robots import machine
+from kinetree.scripts.bench.results_file import machine
 
 BODIES, LOOPS, STEPS = (100, 1000, 10_000), (10, 100, 1000), 10_000_000
 STEP, EVERY = 1e-3, 10  # of the long run: step in s, steps between rows

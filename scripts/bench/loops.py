@@ -4,8 +4,6 @@ Peers hold the same plane mechanism in general 3D (Exudyn: in the plane, where i
 taken off the peers' times. MuJoCo's loops are soft, Exudyn takes fixed steps: their errors stand beside their times.
 """
 
-import json
-import platform
 import time
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +18,7 @@ from kinetree.models.run.simulation_unit import Run, make_unit
 from kinetree.models.specialised.specialised_system import Specialised
 from kinetree.scripts.bench import loops_peers as peers
 from kinetree.scripts.bench import loops_plane, loops_spatial
+from kinetree.scripts.bench.results_file import write_results
 from kinetree.scripts.terminal.error_messages import BadInput
 
 LOOPS = (1, 2, 5, 10, 20, 40, 80)
@@ -272,27 +271,16 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     ]
     typer.echo("runs")
     runs = simulations(quick)
-    data = {
-        "machine": platform.processor() or platform.machine(),
-        "python": platform.python_version(),
-        "versions": versions(),
-    }
-    if json_path:
-        json_path.write_text(
-            json.dumps(
-                data
-                | {
-                    "results": found,
-                    "others": found_others,
-                    "ratios": beside,
-                    "projection": shares,
-                    "growth": exponents,
-                    "runs": runs,
-                },
-                indent=1,
-            ),
-            encoding="utf-8",
-        )
+    write_results(
+        json_path,
+        versions=versions(),
+        results=found,
+        others=found_others,
+        ratios=beside,
+        projection=shares,
+        growth=exponents,
+        runs=runs,
+    )
     if plots:
         draw(found, plots / "loops.png")
 

@@ -4,7 +4,6 @@ Kinetree's times are those of whole samples, motion included, less the motion wi
 casadi's exact slopes; the plan of the crane by casadi and IPOPT; a command shaped against the sway (zero-vibration shaper).
 """
 
-import json
 import platform
 from collections.abc import Callable
 from importlib.metadata import version
@@ -20,7 +19,7 @@ from kinetree.models.controllers.expansion import values_of
 from kinetree.models.observers.estimation import EstimationProblem
 from kinetree.models.observers.estimation_setup import Recorded, Sensor, Setup, Unknown
 from kinetree.scripts.bench import observe_cases as cases
-from kinetree.scripts.bench.robots import machine
+from kinetree.scripts.bench.results_file import machine, write_results
 
 
 def sample_times(description: dict[str, Any], period: float, count: int) -> np.ndarray:
@@ -187,11 +186,4 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
         f"\nfirst commands, {found['apart']:.1e} of the bound apart; at most {found['work']:.0f} factorisations a sample; "
         f"sway that is left: {1e3 * found['sway']:.2f} mrad, by the shaped command {1e3 * found['shaped_sway']:.2f} mrad"
     )
-    if json_path:
-        content = {
-            "machine": machine(),
-            "versions": versions,
-            "estimation": rows,
-            "prediction": found,
-        }
-        json_path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_results(json_path, versions=versions, estimation=rows, prediction=found)

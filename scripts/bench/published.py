@@ -4,9 +4,7 @@ The published numbers stand in `published.toml`; what cannot be computed is a ro
 leaves out the rows whose numbers are times of this machine.
 """
 
-import json
 import math
-import platform
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +23,7 @@ from kinetree.scripts.bench.published_counts import (
     steps,
 )
 from kinetree.scripts.bench.published_data import Row, published
+from kinetree.scripts.bench.results_file import write_results
 from kinetree.solvers.chain import series_order
 
 HEAD = ("source", "table", "quantity", "published", "ours", "deviation", "remark")
@@ -173,12 +172,4 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
         f"\n{len(found)} rows: {agree} agree to the last printed digit, "
         f"{len(found) - agree - open_rows} deviate, {open_rows} cannot be computed."
     )
-    if json_path:
-        content = {
-            "machine": platform.processor() or platform.machine(),
-            "python": platform.python_version(),
-            "results": [row._asdict() | {"agrees": row.agrees} for row in found],
-        }
-        json_path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    if plots:
-        typer.echo("published draws nothing: --plots is not used")
+    write_results(json_path, results=[row._asdict() | {"agrees": row.agrees} for row in found])

@@ -5,7 +5,6 @@ Before anything is timed Pinocchio's inverse dynamics must leave nothing of the 
 less the same call on an empty model.
 """
 
-import json
 import platform
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import typer
 
 from kinetree.models import load
 from kinetree.models.foreign.urdf import describe
+from kinetree.scripts.bench.results_file import machine, write_results
 from kinetree.scripts.terminal.error_messages import BadInput
 
 FILES = (
@@ -145,21 +145,6 @@ def row(each: dict[str, Any]) -> str:
     return f"| {each['robot']} | {each['freedoms']} | {cells} |"
 
 
-def machine() -> str:
-    """Return the processor, as the system calls it."""
-    path = Path("/proc/cpuinfo")
-    names = (
-        [
-            line.split(":")[1].strip()
-            for line in path.read_text().splitlines()
-            if line.startswith("model name")
-        ]
-        if path.is_file()
-        else []
-    )
-    return f"{names[0] if names else platform.processor() or platform.machine()}, {len(names) or 1} cores"
-
-
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     """Run all robots of the package and print a table with ratios."""
     robots = [path for path in (folder() / f"{name}.urdf" for name in FILES) if path.is_file()]
@@ -185,9 +170,7 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
         typer.echo(
             f"\n{name}: {ratios[0]:.2f} to {ratios[-1]:.2f}, median {np.median(ratios):.2f}; {reached} of {len(ratios)} reach {aim:g}"
         )
-    if json_path:
-        data = {"machine": machine(), "versions": versions, "results": found}
-        json_path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    write_results(json_path, versions=versions, results=found)
     if plots:
         draw(found, plots / "robots.png")
 

@@ -8,7 +8,6 @@ nearest to its bound is named as the bottleneck.
 """
 
 import ctypes
-import json
 import re
 import subprocess
 import sys
@@ -40,7 +39,7 @@ from kinetree.scripts.bench.instructions import (
     steps,
 )
 from kinetree.scripts.bench.loops_spatial import ours, stewart
-from kinetree.scripts.bench.robots import machine
+from kinetree.scripts.bench.results_file import machine, write_results
 from kinetree.solvers.library.processor_levels import suffix_of
 
 SHORT, LONG = 20, 120  # evaluations or steps of the two calls
@@ -272,8 +271,4 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
         shares += [f"{chain:.0f}" if chain else "–", waits, row["bottleneck"]]
         names = ", ".join(f"{name} {100 * share:.0f} %" for name, share in row["functions"].items())
         typer.echo(f"| {case.name} | {' | '.join(cells + shares)} | {names} |")
-    if json_path:
-        json_path.write_text(
-            json.dumps({"machine": machine(), "roof": roof, "results": found}, indent=1),
-            encoding="utf-8",
-        )
+    write_results(json_path, roof=roof, results=found)

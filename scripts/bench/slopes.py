@@ -3,7 +3,6 @@
 "inside" is the entry of the engine without Python around it; Pinocchio's call is that from Python, its call on a model without bodies taken off.
 """
 
-import json
 import platform
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +14,8 @@ import typer
 from kinetree.models.analysis.exact_derivatives import slope_call
 from kinetree.scripts.bench.dynamics_peers import pinocchio_model
 from kinetree.scripts.bench.dynamics_trees import chain, star, state, system
-from kinetree.scripts.bench.robots import FILES, folder, machine, ours, repeated, states, timed
+from kinetree.scripts.bench.results_file import machine, write_results
+from kinetree.scripts.bench.robots import FILES, folder, ours, repeated, states, timed
 from kinetree.scripts.terminal.error_messages import BadInput
 
 AIM = 1.5  # times Pinocchio's time
@@ -117,8 +117,4 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
         typer.echo(f"| {each['tree']} | {each['freedoms']} | {cells} |")
     reached = sum(each["inside_ratio"] <= AIM for each in found)
     typer.echo(f"\n{reached} of {len(found)} take at most {AIM:g} times as long as Pinocchio")
-    if json_path:
-        json_path.write_text(
-            json.dumps({"machine": machine(), "versions": versions, "results": found}, indent=1),
-            encoding="utf-8",
-        )
+    write_results(json_path, versions=versions, results=found)

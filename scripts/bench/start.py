@@ -17,7 +17,7 @@ from typing import Any
 
 import typer
 
-from kinetree.scripts.bench.robots import machine
+from kinetree.scripts.bench.results_file import machine
 
 REPEATS = 5
 COMMANDS = {  # aims in seconds of processor time

@@ -4,7 +4,6 @@ Each program makes one step a call: ours `stepper.advance()`, MuJoCo `mj_step` w
 needed between them in numpy. All begin in one state; their angles after a second are compared before anything is timed.
 """
 
-import json
 import math
 import time
 from collections.abc import Callable
@@ -16,7 +15,7 @@ import typer
 
 from kinetree.scripts.bench import dynamics_peers as peers
 from kinetree.scripts.bench.dynamics_trees import Case, chain, state, system
-from kinetree.scripts.bench.robots import machine
+from kinetree.scripts.bench.results_file import write_results
 
 STEP, COMPARED = 1e-3, 1.0  # s
 AGREED = 1e-7  # rad
@@ -129,8 +128,4 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
             aim = f", {row['ratio']:.2f} of ours" if row["method"] != "kinetree" else ""
             aim += f" (aim {AIM:g})" if row["method"] == "mujoco" else ""
             typer.echo(f"  {bodies:3d} bodies  {row['method']:10s} {row['us']:8.2f} us a step{aim}")
-    if json_path:
-        content = {"machine": machine(), "results": found}
-        json_path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    if plots:
-        typer.echo("stepper draws nothing: --plots is not used")
+    write_results(json_path, results=found)

@@ -75,6 +75,8 @@ def bench(
         key: value for key, value in (("source", source), ("against", against)) if value is not None
     }
     measure(quick, json, plots, **more)
+    if plots and not any(plots.iterdir()):
+        typer.echo(f"bench {name} draws no pictures: --plots is not used")
 
 
 COMMAND = Command("bench", bench, place=230)
