@@ -1,4 +1,5 @@
-"""The command `kinetree`: one module per command under `commands/`; whatever is heavy is imported when a command needs it.
+"""The command `kinetree`: one module per command under `commands/`; large packages are imported
+when a command needs them.
 
 Exit codes: 0 success, 1 simulation error, 2 bad input. Errors are readable lines on the standard
 error output; --debug shows the traceback.
@@ -31,7 +32,7 @@ MEANT = {
 
 
 def show_version(wanted: bool) -> None:
-    """Print the version and end, if --version is given."""
+    """Print the version and exit, if --version is given."""
     if wanted:
         from importlib.metadata import version
 
@@ -52,9 +53,11 @@ def everything(
 
 
 def command_line(arguments: list[str]) -> Any:
-    """Return the requested command, or all commands for the overview.
+    """Return the typer application with the requested command, or with all commands for the
+    overview.
 
-    Brackets in help texts, such as [report.plots], are escaped, since rich would drop them as markup.
+    Brackets in help texts, such as [report.plots], are escaped, since rich would drop them as
+    markup.
     """
     app = typer.Typer(
         name="kinetree",
@@ -83,7 +86,7 @@ def command_line(arguments: list[str]) -> Any:
 
 
 def near_command(name: str) -> str:
-    """Return the command that an unknown name probably means; empty if there is none."""
+    """Return the command most similar to an unknown name; empty if there is none."""
     from difflib import get_close_matches
 
     if list(asked_for(name)) == [name]:

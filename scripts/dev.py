@@ -34,11 +34,11 @@ OLDEST = (3, 11)
 
 
 class Failure(Exception):
-    """A problem that the developer must solve, in one line."""
+    """A problem that the developer must solve, as one line of text."""
 
 
 def fingerprint(extras: str = EVERYTHING) -> str:
-    """Return a key of the installation: its inputs and the Python version."""
+    """Return a hash of what determines the installation: its input files and the Python version."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} {ROOT} {extras}".encode())
     for name in ("pyproject.toml", "constraints.txt"):
         digest.update((ROOT / name).read_bytes())
@@ -46,7 +46,7 @@ def fingerprint(extras: str = EVERYTHING) -> str:
 
 
 def installed(extras: str = EVERYTHING) -> bool:
-    """Return whether the environment has these extras, or everything."""
+    """Return whether the environment has the given extras."""
     keys = {fingerprint(extras), fingerprint()}
     return STAMP.exists() and STAMP.read_text() in keys and program("python").exists()
 
@@ -59,15 +59,15 @@ ENGINE: list[str | Path] = [program("python"), "-m", "kinetree.solvers.library",
 
 
 def quietly(title: str, command: list[str | Path], required: bool = True) -> bool:
-    """Run a program with its output in a log and a progress line; on failure show the end
-    of the log.
+    """Run a program with its output in a log and a progress line; on failure print the end of the
+    log.
     """
     log = VENV / "setup.log"
     return follow(title, begin(command, log), log, required)
 
 
 def begin(command: list[str | Path], log: Path) -> subprocess.Popen:
-    """Start a program with its output in a log."""
+    """Start a program whose output goes to a log."""
     with open(log, "wb") as stream:
         return subprocess.Popen(
             [str(part) for part in command], cwd=ROOT, stdout=stream, stderr=subprocess.STDOUT
@@ -75,7 +75,7 @@ def begin(command: list[str | Path], log: Path) -> subprocess.Popen:
 
 
 def follow(title: str, process: subprocess.Popen, log: Path, required: bool = True) -> bool:
-    """Wait for a program and report the time it takes."""
+    """Wait for a program and print the time it took."""
     live = sys.stdout.isatty()
     start = said = time.monotonic()
     print(f"{title} ...", end="" if live else "\n", flush=True)
@@ -148,7 +148,7 @@ def make_environment(extras: str = EVERYTHING) -> None:
 
 
 def link_for_types() -> None:
-    """Create links under the import names for type checkers."""
+    """Create links under the import names of the packages for type checkers."""
     folder = ROOT / "build" / "types" / "kinetree"
     folder.mkdir(parents=True, exist_ok=True)
     names = {path.name: f"{TOP}/{path.name}" for path in (ROOT / TOP).glob("*.py*")} | FOLDERS
@@ -177,7 +177,7 @@ def check_compiler() -> None:
 
 
 def install_tbb() -> None:
-    """Install libtbb12 for one of the FMI hosts in the tests, if possible."""
+    """Install libtbb12, which one of the FMI hosts in the tests needs, if possible."""
     known = (
         subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout
         if shutil.which("ldconfig")
@@ -256,7 +256,7 @@ def platforms(options: argparse.Namespace) -> int:
 
 
 def install_browser() -> None:
-    """Install Chromium for the tests of pages, if possible."""
+    """Install Chromium for tests of HTML pages, if possible."""
     if not shutil.which("chromium"):
         install_packages(["chromium"])
 
@@ -346,7 +346,7 @@ def release(options: argparse.Namespace) -> int:
 
 
 def with_tests(*path: str, rest: list[str]) -> int:
-    """Run a tool that lies among the tests."""
+    """Run a tool that is stored among the tests."""
     setup()
     rooms = ("support", "mutation", "reached", "fuzz", "fuzz/calls", "fuzz/motions")
     os.environ["PYTHONPATH"] = os.pathsep.join(str(ROOT / "tests" / room) for room in rooms)

@@ -1,7 +1,9 @@
-"""Runs all benchmarks in their quick selection and compares them with the last run on this machine.
+"""Runs all benchmarks in their quick selection and compares their times with those of an earlier
+run.
 
-Every benchmark runs in a process of its own and writes its JSON; the whole is kept in the cache folder, one file a machine. Times are found by their
-names and places in that JSON, whatever a benchmark writes. Clocks of shared machines are noisy: `bench instructions` counts.
+Every benchmark runs in a process of its own and writes a JSON file; all results together are stored
+in the cache folder, one file per machine. A time is recognised by the name of its entry in that
+JSON. Times on shared machines are noisy: `bench instructions` counts instructions instead.
 """
 
 import json
@@ -36,7 +38,8 @@ NOTED = 1.1  # ratio from which on a change is told
 
 
 def others() -> list[str]:
-    """Return every other benchmark, short ones first."""
+    """Return the names of the benchmarks to run, short ones first; `all` and `hosts` are left out.
+    """
     from kinetree.scripts.commands.bench import benchmarks
 
     names = [
@@ -50,7 +53,9 @@ def others() -> list[str]:
 
 
 def measured(name: str, folder: Path, seconds: float) -> dict[str, Any]:
-    """Return the results of a benchmark, or the reason why there are none."""
+    """Run a benchmark in a process of its own and return its results, or the reason why it has
+    none.
+    """
     path = folder / f"{name}.json"
     command = [
         sys.executable,
@@ -73,7 +78,7 @@ def measured(name: str, folder: Path, seconds: float) -> dict[str, Any]:
 
 
 def times(data: Any, place: tuple[str, ...] = ()) -> dict[str, float]:
-    """Return the times in a result by their place; list entries are labelled by their words and
+    """Return every time in a result by its path; list entries are labelled by their words and
     integers.
     """
     found: dict[str, float] = {}
@@ -101,7 +106,7 @@ def times(data: Any, place: tuple[str, ...] = ()) -> dict[str, float]:
 
 
 def compared(before: dict[str, float], after: dict[str, float]) -> list[str]:
-    """Return the times that changed by more than a tenth, the worst first."""
+    """Return the times that differ by more than a tenth between two runs, the worst first."""
     ratios = {name: after[name] / before[name] for name in after if name in before}
     noted = sorted(
         (name for name, ratio in ratios.items() if not 1.0 / NOTED < ratio < NOTED),
@@ -113,12 +118,12 @@ def compared(before: dict[str, float], after: dict[str, float]) -> list[str]:
 
 
 def kept_path() -> Path:
-    """Return the path of the last run's results on this machine."""
+    """Return the path of the file that stores the last results of this machine."""
     return cache_root() / "bench" / f"{re.sub(r'[^A-Za-z0-9]+', '-', machine())}.json"
 
 
 def results_of(path: Path) -> dict[str, Any]:
-    """Return the results of an earlier run of all benchmarks."""
+    """Read the results of an earlier run of all benchmarks from a JSON file."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -131,8 +136,8 @@ def results_of(path: Path) -> dict[str, Any]:
 def run(
     quick: bool, json_path: Path | None, plots: Path | None, against: Path | None = None
 ) -> None:
-    """Run all benchmarks, compare with an earlier --json or with the last results here, and store
-    the new ones.
+    """Run all benchmarks, compare them with --against or with the last results, and store the new
+    ones.
     """
     began, found = time.monotonic(), {}
     path = kept_path()

@@ -1,8 +1,11 @@
-"""Times of builds beside their aims: the engine with nothing in the cache, again after one kernel has changed, structures of the carrier, `check`.
+"""Measures the time of builds against target times: the engine from an empty cache and after a
+change of one kernel, the structures of the carrier, and `kinetree check`.
 
-The engine is built for a copy of the sources in a folder of its own with a cache of its own, so that nothing of this machine's is touched. Seconds
-are those of processors, of all processes that take part; on the clock as many processors as there are share them. Nobody else builds this engine:
-beside it stands what numba itself takes to be imported and to compile one kernel of three lines, a floor for the smallest change.
+The engine is built from a copy of the sources with a cache of its own, so that the cache of this
+machine is not touched. Seconds are processor seconds of all processes that take part; the elapsed
+time is shorter, since processes run in parallel. No other tool builds this engine, so the reference
+is the time in which numba itself is imported and compiles one kernel of three lines: a lower bound
+for the smallest change.
 """
 
 import os
@@ -45,7 +48,9 @@ twice(1.0)
 
 
 def copied(folder: Path) -> Path:
-    """Copy the sources as the package that they make; return the folder that holds the package."""
+    """Copy the sources into a folder as the package `kinetree`; return the folder that holds the
+    package.
+    """
     package = folder / "kinetree"
     shutil.copytree(HERE / "scripts" / "kinetree", package)
     leave = shutil.ignore_patterns("__pycache__", "built", "*.so")
@@ -55,8 +60,8 @@ def copied(folder: Path) -> Path:
 
 
 def seconds_of(command: list[str], folder: Path) -> tuple[float, float]:
-    """Return seconds of processors and of the clock that a command takes with the sources and the
-    cache of a folder.
+    """Return the processor seconds and elapsed seconds of a command that uses the copied sources
+    and cache.
     """
     surroundings = os.environ | {
         "PYTHONPATH": str(folder),
@@ -78,8 +83,8 @@ def seconds_of(command: list[str], folder: Path) -> tuple[float, float]:
 
 
 def engine() -> list[dict[str, Any]]:
-    """Return what builds of the engine take beyond the command that asks for them: the first one,
-    and one after a kernel has changed.
+    """Return the build times of the engine, the first one and one after a change of one kernel,
+    without the time of the command itself.
     """
     rows = []
     with tempfile.TemporaryDirectory() as name:
@@ -102,7 +107,9 @@ def engine() -> list[dict[str, Any]]:
 
 
 def structures(modules: int) -> list[dict[str, Any]]:
-    """Return processor seconds of compiling the carrier's first structure and all others."""
+    """Return the processor seconds for compiling the first structure of the carrier, and all
+    others.
+    """
     found = stages(modules)
     others = f"carrier, all other structures ({found['structures'] - 1})"
     return [
@@ -122,7 +129,8 @@ def checked() -> dict[str, Any]:
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """Print all rows with their aims; the quick selection leaves out builds of the engine."""
+    """Print every build time with its target; the quick selection leaves out builds of the engine.
+    """
     typer.echo(f"{machine()}; seconds of processors, as used at the present load")
     rows = [*structures(12 if quick else MODULES), checked(), *([] if quick else engine())]
     for row in rows:

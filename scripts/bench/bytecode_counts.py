@@ -11,7 +11,9 @@ OURS = tuple(str(Path(__file__).parents[2] / folder) for folder in ("solvers", "
 
 
 def bytecodes(call: Callable[[], object]) -> dict[str, float]:
-    """Return bytecode counts of our own functions, and their sum."""
+    """Return the number of bytecode instructions that a call executes, by function of Kinetree, and
+    their sum.
+    """
     found: Counter[CodeType] = Counter()
 
     def inside(frame: FrameType, event: str, _: Any) -> Any:

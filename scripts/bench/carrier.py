@@ -1,7 +1,10 @@
-"""The carrier: departures, steps of its native FMU at 1 kHz, predicted and measured cost of the methods over the number of modules.
+"""Benchmark of the carrier: its departures, steps of its native FMU at 1 kHz, and predicted and
+measured cost of the methods over the number of modules.
 
-The predictions are the published formulas [Sh24, tables 5.2 and 5.3]; times are of one evaluation along a slow motion, by the literal forms and by
-the engine that runs by default. A step's time is the least of several runs, so that what the operating system adds does not count.
+Predictions are the published formulas [Sh24, tables 5.2 and 5.3]. A measured time is that of one
+evaluation of the accelerations along a slow motion, by the literal forms and by the engine that
+runs by default. The time of a step is the minimum of several runs, which removes interruptions by
+the operating system.
 """
 
 import json as json_module
@@ -39,7 +42,9 @@ MEDIAN, SPREAD = 25.0, 2.0  # aims in µs, and of the slowest in a thousand over
 
 
 def departures(n: int) -> dict:
-    """Return seconds to compile and to integrate the departure of n modules, one per second."""
+    """Return the seconds to compile and to integrate a carrier from which n modules depart, one per
+    second.
+    """
     best = {}
     for _ in range(2):
         clock = time.perf_counter()
@@ -64,7 +69,7 @@ def departures(n: int) -> dict:
 def step_times(
     name: str, modules: int, integrator: str, inner: float = INNER, stop: float = 60.0
 ) -> np.ndarray:
-    """Return the seconds of every step of the native FMU."""
+    """Return the time [s] of every communication step of the native FMU."""
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.scripts.fmi.host import Archive, Host
 
@@ -92,8 +97,8 @@ def step_times(
 
 
 def error(name: str, modules: int, integrator: str, inner: float) -> float:
-    """Return the largest error of a coordinate over the first seconds, as part of the largest value
-    it has, from a run of adams at 1e-10.
+    """Return the largest error of any coordinate over the first seconds, relative to the
+    coordinate's largest value; the reference is a run of `adams` at a tolerance of 1e-10.
     """
     system = load(f"lib:{name}", modules=modules).compile()
     exact = system.simulate(CHECKED, integrator="adams", tolerance=1e-10, output_step=1e-2)
@@ -107,7 +112,9 @@ def error(name: str, modules: int, integrator: str, inner: float) -> float:
 def steps(
     name: str, modules: int, integrator: str, inner: float = INNER, stop: float = 60.0
 ) -> dict:
-    """Return median and largest step times [µs], those with events apart."""
+    """Return median and largest step times [µs], with those of steps that contain events as
+    separate values.
+    """
     times = 1e6 * step_times(name, modules, integrator, inner, stop)
     eventful = np.zeros(times.size, dtype=bool)
     for event in (
@@ -133,7 +140,9 @@ def steps(
 
 
 def costs(name: str, modules: int) -> dict:
-    """Return predicted operations and measured times in µs of one evaluation."""
+    """Return predicted operation counts and measured times [µs] of one evaluation by several
+    methods.
+    """
     from kinetree.models.analysis.form_choice import evaluation_time
 
     source = VARIANTS[name](modules=modules)
@@ -153,7 +162,7 @@ def costs(name: str, modules: int) -> dict:
 
 
 def show(rows: list[dict], kinds: dict[str, str]) -> None:
-    """Rows as a table."""
+    """Print rows as a table; `kinds` maps keys of a row to column headings."""
     typer.echo("  ".join(f"{text:>16}" for text in kinds.values()))
     for row in rows:
         cells = (row[key] for key in kinds)
@@ -165,7 +174,7 @@ def show(rows: list[dict], kinds: dict[str, str]) -> None:
 
 
 def run(quick: bool, json: Path | None, plots: Path | None) -> None:
-    """Run all three parts."""
+    """Run the three parts of the benchmark: departures, FMU steps, and costs of the methods."""
     typer.echo(
         f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, numpy {version('numpy')}"
     )
@@ -222,7 +231,7 @@ def run(quick: bool, json: Path | None, plots: Path | None) -> None:
 
 
 def draw(methods: list[dict], path: Path) -> None:
-    """Predicted and measured cost over the number of modules."""
+    """Plot predicted and measured cost over the number of modules."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.0, 7.0), layout="constrained")

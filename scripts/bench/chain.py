@@ -1,9 +1,10 @@
 """`kinetree bench chain [FILE]`: the matrix method beside scipy expm, scipy Radau, SUNDIALS CVODE and explicit Runge-Kutta, in one run on one thread.
 
 Piecewise linear forces at two masses, at rest at the start, 1000 steps of 0.1/omega_min, x and v of all masses at every step. Every method takes its
-loosest tolerance that meets TARGET (deviation from the solution by D_0 made to 1e-13, as part of the largest value of x and of v); the chain must
-also be as exact as the fastest peer. Adaptive methods run the first knots only and are extrapolated; memory is that of the matrices kept.
-With a FILE that has a [chain]: this chain under its own forces.
+loosest tolerance that meets TARGET (deviation from the solution by D_0 computed to 1e-13, relative
+to the largest value of x and of v); the chain must also be as exact as the fastest peer. Adaptive
+methods run over the first knots only, and their time is extrapolated; memory counts the stored
+matrices. With a FILE that has a table [chain], that chain is run under the forces of the file.
 """
 
 import json
@@ -33,7 +34,9 @@ ACCURACIES = (1e-6, 1e-7, 3e-8, 1e-8, 3e-9, 1e-9, 1e-10, 1e-11, 1e-12)
 
 
 def case(kind: str, n: int, ratio: float, steps: int) -> peers.Case:
-    """Return a chain at rest with random piecewise linear forces at two masses."""
+    """Return a chain at rest with random piecewise linear forces at two of its n masses; `ratio` is
+    that of the largest to the smallest frequency.
+    """
     if kind == "two-mass cars":
         mass, damping, stiffness = chains.two_mass_train(n // 2, ratio)
     elif kind == "random springs":
@@ -47,7 +50,9 @@ def case(kind: str, n: int, ratio: float, steps: int) -> peers.Case:
 
 
 def case_of(source: str | Path) -> tuple[str, peers.Case]:
-    """Return the name and chain of a description, forces at its output steps."""
+    """Return the name of a described chain and its benchmark case, with forces sampled at the
+    output steps.
+    """
     from kinetree.models import load
 
     system = load(source).chain()
@@ -73,7 +78,8 @@ def case_of(source: str | Path) -> tuple[str, peers.Case]:
 
 
 def by_chain(c: peers.Case, accuracy: float, way: str = "auto") -> tuple[np.ndarray, np.ndarray]:
-    """x, v at all knots by the matrix method."""
+    """Return x and v at all knots, computed by the matrix method with the given accuracy per step.
+    """
     zero = np.zeros(len(c.mass))
     return chain.simulate(
         c.mass,
@@ -91,7 +97,9 @@ def by_chain(c: peers.Case, accuracy: float, way: str = "auto") -> tuple[np.ndar
 
 
 def error(y: np.ndarray | tuple[np.ndarray, np.ndarray], reference: np.ndarray) -> float:
-    """Return largest deviation, x and v each as part of their largest value."""
+    """Return the largest deviation of x and of v from a reference, relative to the largest value of
+    each.
+    """
     found = np.hstack(y) if isinstance(y, tuple) else y
     n, part = found.shape[1] // 2, reference[: len(found)]
     return float(
@@ -103,7 +111,7 @@ def error(y: np.ndarray | tuple[np.ndarray, np.ndarray], reference: np.ndarray) 
 
 
 def best(functions: dict[str, Callable], repeats: int) -> dict[str, float]:
-    """Return the least time of every function, called in turns."""
+    """Return the least processor time [s] of every function; the functions are called in turns."""
     least = dict.fromkeys(functions, np.inf)
     for _ in range(repeats):
         for name, function in functions.items():
@@ -116,7 +124,7 @@ def best(functions: dict[str, Callable], repeats: int) -> dict[str, float]:
 def adaptive(
     c: peers.Case, reference: np.ndarray, name: str, run: Callable, tolerances: tuple[float, ...]
 ) -> dict:
-    """Return the time of an adaptive method at the loosest tolerance that meets the target."""
+    """Return the time [s] of an adaptive method at the loosest tolerance that meets the target."""
     best_row: dict = {"error": np.inf}
     run(c, 1e-3, 1)  # compile
     for tolerance in tolerances:
@@ -197,7 +205,7 @@ def compare(
 
 
 def loosest(c: peers.Case, way: str, reference: np.ndarray, target: float) -> float:
-    """Return the loosest accuracy per step that meets the target."""
+    """Return the loosest accuracy per step with which the matrix method meets the target error."""
     return next(
         (a for a in ACCURACIES if error(by_chain(c, a, way), reference) <= target), ACCURACIES[-1]
     )
@@ -209,8 +217,8 @@ def run(
     plot_dir: str | Path | None = None,
     source: str | Path | None = None,
 ) -> dict:
-    """Return measure in a process of one thread, print, write JSON and plots; returns {"machine",
-    "headline", "results", ...}.
+    """Run `measure` in a process with one thread, print the results, write JSON and plots, and
+    return the results.
     """
     if source:
         case_of(source)  # what is wrong with it is said here
@@ -238,7 +246,7 @@ def run(
 
 
 def measure(quick: bool, source: str | None = None) -> dict:
-    """Run all comparisons."""
+    """Run the comparisons of all chains and of the components of the matrix method."""
     steps, repeats = 1000, 5 if quick else 15
     for kind in ("two-mass cars", "soft support"):
         for way in ("auto", "matrices"):
@@ -288,7 +296,7 @@ def measure(quick: bool, source: str | None = None) -> dict:
 
 
 def machine() -> dict[str, Any]:
-    """Return machine and versions."""
+    """Return the processor, the versions of Python, numpy and scipy, and the number of threads."""
     versions = {
         "python": platform.python_version(),
         "numpy": np.__version__,

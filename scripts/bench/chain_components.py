@@ -1,4 +1,6 @@
-"""Components of the matrix method: bands, doubling variants, choice of r and m, cost rule."""
+"""Benchmarks of the components of the matrix method for chains: band storage, variants of the
+doubling, choice of series order r and doublings m, and the cost rule.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -57,7 +59,7 @@ LIBRARY_RUNS += (
 
 
 def least(function: Callable[[], object], repeats: int) -> float:
-    """Return the least processor time of several runs."""
+    """Return the least processor time [s] of several calls of a function."""
     times = []
     for _ in range(repeats):
         begin = process_time()
@@ -83,7 +85,7 @@ def uniform(n: int, angle: float, steps: int) -> peers.Case:
 
 
 def by_matrices(c: peers.Case, accuracy: float = ACCURACY) -> tuple[np.ndarray, np.ndarray]:
-    """x, v at all knots by D_0."""
+    """Return x and v at all knots, computed by the matrix method."""
     zero = np.zeros(len(c.mass))
     return chain.simulate(
         c.mass,
@@ -102,7 +104,9 @@ def by_matrices(c: peers.Case, accuracy: float = ACCURACY) -> tuple[np.ndarray, 
 
 @contextmanager
 def fill(part: float) -> Iterator[None]:
-    """Products go to dense matrices from this half-width on."""
+    """Context manager that sets the relative half-width from which matrix products use dense
+    matrices.
+    """
     before, energy_doubling.FILL = energy_doubling.FILL, part
     try:
         yield
@@ -116,7 +120,9 @@ def bands(
     repeats: int = 3,
     parts: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9),
 ) -> list[dict]:
-    """Return time and memory of bands of growing half-width, with dense matrices."""
+    """Return time and memory of band matrices of growing half-width, each with the dense matrices
+    beside.
+    """
     found = []
     for part in parts:
         c = uniform(
@@ -153,7 +159,8 @@ def bands(
 
 
 def fill_in(rows: list[dict], what: str = "doubling") -> float:
-    """Return the relative half-width from which dense matrices are faster; 1 if never."""
+    """Return the relative half-width from which dense matrices are faster than bands; 1 if never.
+    """
     width = np.array([row["half_width"] / row["n"] for row in rows])
     gain = np.log([row[f"dense_{what}"] / row[f"band_{what}"] for row in rows])
     slower = np.flatnonzero(gain < 0)
@@ -166,8 +173,8 @@ def fill_in(rows: list[dict], what: str = "doubling") -> float:
 
 
 def forms(n: int = 60, p: int = 3, repeats: int = 3) -> list[dict]:
-    """Return D_0..D_p by the printed form with U and W, with U alone, by the energy form, and in
-    extended precision, the reference: time and deviation.
+    """Return time and deviation of several computations of D_0..D_p: the printed doubling with U
+    and W or with U alone, the energy form, and extended precision, which is the reference.
     """
     found = []
     for angle, ratio in product((1e2, 1e4), (1e2, 1e4)):
@@ -202,7 +209,7 @@ def forms(n: int = 60, p: int = 3, repeats: int = 3) -> list[dict]:
 def double_precision(
     m: np.ndarray, F: np.ndarray, C: np.ndarray, dt: float, p: int
 ) -> tuple[np.ndarray, ...]:
-    """Return `chain.matrices` without extended precision."""
+    """Return `chain.matrices` computed in double precision only."""
     before, extended_precision.LARGEST = extended_precision.LARGEST, 0
     try:
         return chain.matrices(m, F, C, dt, p)
@@ -213,7 +220,9 @@ def double_precision(
 def choices(
     repeats: int = 7, names: tuple[str, ...] = (), angles: tuple[float, ...] = (1.0, 10.0, 1e3)
 ) -> list[dict]:
-    """Return the time of the chosen r and m, with all others of the same accuracy."""
+    """Return the time of the chosen series order r and doublings m beside all other pairs of equal
+    accuracy.
+    """
     makers = LIBRARY | {f"uniform, {n}": partial(coefficients_of, n) for n in (30, 300)}
     found = []
     for name in names or tuple(makers):
@@ -254,7 +263,7 @@ def choices(
 
 
 def coefficients_of(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return mass, damping and stiffness of a uniform chain."""
+    """Return the mass, damping and stiffness of a uniform chain of n masses."""
     c = uniform(n, 1.0, 1)
     return c.mass, c.damping, c.stiffness
 
@@ -275,8 +284,8 @@ def of_library(name: str, angle: float, steps: int) -> peers.Case:
 
 
 def rule() -> list[dict]:
-    """Return matrix method against classical Runge-Kutta at equal accuracy: ratio of times as
-    counted and as measured.
+    """Return the ratio of times of the matrix method and the classical Runge-Kutta method at equal
+    accuracy, as counted in operations and as measured.
     """
     cases = [("uniform", angle, uniform(n, angle, steps)) for n, angle, steps in RUNS]
     cases += [(name, angle, of_library(name, angle, steps)) for name, angle, steps in LIBRARY_RUNS]

@@ -1,8 +1,10 @@
 """Other integrators of linear chains under piecewise linear forces: scipy expm and Radau, CVODE,
 Runge-Kutta.
 
-Each peer gets what helps it: expm one augmented matrix for both force coefficients and a preallocated loop, the adaptive ones a compiled
-right-hand side, banded or sparse Jacobians with position and velocity of a mass side by side, and the knots of the force as largest step.
+Each peer is used in its most favourable way: expm with one augmented matrix for both force
+coefficients and a preallocated loop; the adaptive methods with a compiled right-hand side, banded
+or sparse Jacobians (position and velocity of a mass stored side by side), and the knots of the
+force as largest step.
 """
 
 from collections.abc import Callable
@@ -34,7 +36,7 @@ class Case(NamedTuple):
 
 
 def first_order(case: Case) -> tuple[np.ndarray, np.ndarray]:
-    """y. = A y + B f with y = (x, v)."""
+    """Return A and B of the first-order system y' = A y + B f with y = (x, v)."""
     n = len(case.mass)
     A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, len(case.channels)))
     A[:n, n:] = np.eye(n)
@@ -45,7 +47,9 @@ def first_order(case: Case) -> tuple[np.ndarray, np.ndarray]:
 
 
 def exponential(case: Case) -> tuple[np.ndarray, np.ndarray]:
-    """Return the matrix exponential of the augmented system: D_0 and the force terms."""
+    """Return D_0 and the force terms of every step, from the matrix exponential of the augmented
+    system.
+    """
     A, B = first_order(case)
     size, count = B.shape
     G = np.zeros((size + 2 * count, size + 2 * count))
@@ -62,7 +66,7 @@ def exponential(case: Case) -> tuple[np.ndarray, np.ndarray]:
 
 
 def by_expm(case: Case) -> np.ndarray:
-    """Return (x, v) at all knots: a step loop of matrix times vector."""
+    """Return (x, v) at all knots, computed by one product of matrix and vector per step."""
     D, driven = exponential(case)
     y = np.zeros((case.steps + 1, len(D)))
     for j in range(case.steps):
@@ -71,7 +75,7 @@ def by_expm(case: Case) -> np.ndarray:
 
 
 def by_blocks(case: Case, block: int = 4) -> np.ndarray:
-    """Return the motion by blocks of steps with powers of D_0."""
+    """Return (x, v) at all knots, computed in blocks of several steps with powers of D_0."""
     D, driven = exponential(case)
     size, starts = len(D), range(0, case.steps - block + 1, block)
     y = np.zeros((case.steps + 1, size))
@@ -94,7 +98,9 @@ def by_blocks(case: Case, block: int = 4) -> np.ndarray:
 
 
 def by_lsim(case: Case) -> np.ndarray:
-    """Return (x, v) at all knots by scipy.signal.lsim, which does the same in general dress."""
+    """Return (x, v) at all knots, computed by scipy.signal.lsim, a general function for the same
+    task.
+    """
     A, B = first_order(case)
     return lsim(
         (A, B, np.eye(len(A)), np.zeros((len(A), len(case.channels)))),
@@ -105,11 +111,15 @@ def by_lsim(case: Case) -> np.ndarray:
 
 @cache
 def compiled(width: int) -> tuple[Callable, Callable]:
-    """Return right-hand side and classical Runge-Kutta for a band of this half-width."""
+    """Return the compiled right-hand side and the classical Runge-Kutta loop for bands of a
+    half-width.
+    """
 
     @njit
     def rate(out, y, t, start, dt, f0, f1, channels, band, damping, mass):
-        """Rates in the order x_1, v_1, x_2, v_2, ..; band, damping: diagonals (2 width + 1 per row)."""
+        """Write the rates in the order x_1, v_1, x_2, v_2, .. to `out`; `band` and `damping` hold
+        diagonals (2 width + 1 per row).
+        """
         n, s = len(mass), (t - start) / dt
         for i in range(n):
             a = 0.0
@@ -127,7 +137,9 @@ def compiled(width: int) -> tuple[Callable, Callable]:
 
     @njit
     def march(result, force, dt, substeps, channels, band, damping, mass):
-        """Integrate through all knots with equal substeps."""
+        """Integrate through all knots with a fixed number of Runge-Kutta substeps per knot
+        interval.
+        """
         size = 2 * len(mass)
         k, y, z = np.zeros((4, size)), np.zeros(size), np.zeros(size)
         h = dt / substeps
@@ -159,7 +171,7 @@ def compiled(width: int) -> tuple[Callable, Callable]:
 
 
 def diagonals(full: np.ndarray, width: int) -> np.ndarray:
-    """Return the rows of the band."""
+    """Return a banded matrix as rows of 2 width + 1 entries."""
     n = len(full)
     band = np.zeros((n, 2 * width + 1))
     for d in range(-width, width + 1):
@@ -169,13 +181,14 @@ def diagonals(full: np.ndarray, width: int) -> np.ndarray:
 
 
 def half_width(case: Case) -> int:
-    """Return the diagonals of stiffness and damping on either side."""
+    """Return the number of diagonals of stiffness and damping on either side of the main diagonal.
+    """
     rows, columns = np.nonzero((case.stiffness != 0) | (case.damping != 0))
     return int(np.abs(rows - columns).max(initial=0))
 
 
 def right_side(case: Case, j: int) -> Callable:
-    """Return compiled rate on interval j."""
+    """Return the compiled right-hand side f(t, y, out) on knot interval j."""
     width = half_width(case)
     band, damping = diagonals(case.stiffness, width), diagonals(case.damping, width)
     start, f0, f1, channels = j * case.dt, case.force[j], case.force[j + 1], np.array(case.channels)
@@ -189,7 +202,7 @@ def right_side(case: Case, j: int) -> Callable:
 
 
 def returning(side: Callable) -> Callable:
-    """Return the rate as scipy wants it: returned in a new array."""
+    """Return the right-hand side in the form of scipy, which returns the rates in a new array."""
 
     def rhs(t, y):
         out = np.empty_like(y)
@@ -200,7 +213,9 @@ def returning(side: Callable) -> Callable:
 
 
 def jacobian(case: Case) -> np.ndarray:
-    """Return the Jacobian of the interleaved state."""
+    """Return the Jacobian of the first-order system in the interleaved order x_1, v_1, x_2, v_2,
+    ...
+    """
     A = first_order(case)[0]
     n = len(case.mass)
     order = np.arange(2 * n).reshape(2, n).T.reshape(-1)
@@ -208,8 +223,8 @@ def jacobian(case: Case) -> np.ndarray:
 
 
 def by_radau(case: Case, tolerance: float, knots: int) -> np.ndarray:
-    """Return (x, v) at the first knots by scipy's Radau; the step size is carried from one interval
-    to the next.
+    """Return (x, v) at the first knots, computed by scipy's Radau; the step size is carried from
+    one interval to the next.
     """
     n = len(case.mass)
     y, h, result = np.zeros(2 * n), None, [np.zeros(2 * n)]
@@ -235,7 +250,7 @@ def by_radau(case: Case, tolerance: float, knots: int) -> np.ndarray:
 
 
 def by_cvode(case: Case, tolerance: float, knots: int) -> np.ndarray:
-    """Return (x, v) at the first knots by CVODE (BDF, banded Jacobian)."""
+    """Return (x, v) at the first knots, computed by CVODE (BDF, banded Jacobian)."""
     from sksundae.cvode import CVODE
 
     J = jacobian(case)
@@ -262,13 +277,13 @@ def by_cvode(case: Case, tolerance: float, knots: int) -> np.ndarray:
 
 
 def plain(y: np.ndarray) -> np.ndarray:
-    """Return interleaved rows to (x, v)."""
+    """Return rows in the interleaved order x_1, v_1, ... as rows (x, v)."""
     return np.hstack((y[:, ::2], y[:, 1::2]))
 
 
 def by_rk4(case: Case, tolerance: float, knots: int) -> np.ndarray:
-    """Return (x, v) at the first knots by compiled Runge-Kutta; substep from omega*h = (120
-    tolerance)^(1/4), at most 2.5 for stability.
+    """Return (x, v) at the first knots, computed by compiled Runge-Kutta steps; the substep h
+    follows from omega*h = (120 tolerance)^(1/4), at most 2.5 for stability.
     """
     h = min(2.5, (120.0 * tolerance) ** 0.25)
     result = np.zeros((knots + 1, 2 * len(case.mass)))

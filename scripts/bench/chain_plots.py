@@ -1,4 +1,4 @@
-"""Tables and pictures of `kinetree bench chain`."""
+"""Tables and plots of `kinetree bench chain`."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ METHODS = {
 
 
 def show(report: dict[str, Any]) -> None:
-    """Print machine, tables and ratios."""
+    """Print the machine, the tables and the ratios of a report."""
     print("  ".join(f"{k} {v}" for k, v in report["machine"].items()))
     print(
         f"{'chain':20} {'n':>5} {'ratio':>8} {'method':18} {'ms':>12} {'error':>9} {'band':>6} {'MB':>6} {'peer/chain':>10}"
@@ -61,7 +61,9 @@ def show(report: dict[str, Any]) -> None:
 
 
 def plot(report: dict[str, Any], folder: Path) -> None:
-    """Plot time over n, over the spectrum's width, and of bands with dense matrices."""
+    """Plot times over the number of masses, over the ratio of frequencies, and of bands with dense
+    matrices.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -87,7 +89,7 @@ def plot(report: dict[str, Any], folder: Path) -> None:
 
 
 def curves(area: Any, results: list[dict], across: str, up: str) -> None:
-    """Draw one line per method."""
+    """Draw one line per method into a diagram of column `up` over column `across`."""
     for method, (colour, style) in METHODS.items():
         points = sorted((r[across], r[up]) for r in results if r["method"] == method)
         if points:
@@ -96,7 +98,7 @@ def curves(area: Any, results: list[dict], across: str, up: str) -> None:
 
 
 def plot_bands(rows: list[dict], path: Path) -> None:
-    """The last doubling and the steps over the half-width."""
+    """Plot the times of the last doubling and of the steps over the half-width of the bands."""
     import matplotlib.pyplot as plt
 
     figure, area = plt.subplots(figsize=(6.4, 4.2))

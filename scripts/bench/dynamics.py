@@ -1,8 +1,10 @@
-"""`kinetree bench dynamics`: all forms on chains and stars beside Pinocchio's aba and MuJoCo's mj_forward, in one run on one thread.
+"""`kinetree bench dynamics`: all forms of the equations of motion on chains and stars beside
+Pinocchio's aba and MuJoCo's mj_forward, in one run on one thread.
 
-Time per evaluation of the accelerations with everything that they need (kinematics, bias, inertias), the least of many rounds taken in turns; `many`
-is the engine's time per state in a batch. The calls of the peers from Python are taken off as timed on empty models. Accelerations are compared with
-Pinocchio before anything is timed.
+A time is that of one evaluation of the accelerations with everything that they need (kinematics,
+bias forces, inertias), the minimum of many rounds taken in turns; `many` is the engine's time per
+state in a batch. The overhead of calling the peers from Python, measured on empty models, is
+subtracted. Accelerations are compared with Pinocchio's before anything is timed.
 """
 
 import json
@@ -49,7 +51,7 @@ class Disagreement(Exception):
 
 
 def measured(case: trees.Case, methods: tuple[str, ...], empty: dict[str, float]) -> list[dict]:
-    """Return one entry per method and peer for a tree."""
+    """Return one row of times per method and peer for a tree."""
     system = trees.system(case)
     forms = own.Forms(system)
     q, u, p = forms.q, forms.u, forms.p
@@ -103,7 +105,9 @@ def measured(case: trees.Case, methods: tuple[str, ...], empty: dict[str, float]
 
 
 def show(rows: list[dict]) -> None:
-    """Print the times of one tree relative to DEC."""
+    """Print the times of one tree relative to DEC (block decomposition in joint coordinates, the
+    engine's form).
+    """
     first = rows[0]
     engine = next((row["us"] for row in rows if row["method"] == "DEC"), float("nan"))
     times = "  ".join(f"{row['method']} {row['us']:.4g}" for row in rows)
@@ -117,13 +121,13 @@ def show(rows: list[dict]) -> None:
 
 
 def slope_of(points: list[tuple[int, float]]) -> float:
-    """Return the exponent of the second number over the first."""
+    """Return the exponent p of the fit y ~ x^p to points (x, y)."""
     x, y = np.log(np.array(points).T)
     return float(np.polyfit(x, y, 1)[0])
 
 
 def growth(results: list[dict]) -> dict[str, float]:
-    """Return exponents of time over bodies by topology, joint and method."""
+    """Return the exponents of time over the number of bodies by topology, joint and method."""
     series: dict[str, list[tuple[int, float]]] = {}
     for row in results:
         if GROWTH[0] <= row["bodies"] <= GROWTH[1] and row["method"] not in own.ITERATED:
@@ -145,7 +149,9 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, object]:
-    """Return processor, cores, the load that others put on it, and how kernels are run."""
+    """Return the processor, number of cores, system load, and the kind of kernels (compiled ahead
+    of time or by numba).
+    """
     return {
         "processor": processor_name(),
         "cores": os.cpu_count(),
@@ -155,12 +161,14 @@ def machine() -> dict[str, object]:
 
 
 def quick_cases() -> list[tuple[trees.Case, tuple[str, ...]]]:
-    """Return a few chains, all forms."""
+    """Return the few chains of the quick selection, each with all forms."""
     return [(trees.chain(joint, bodies), ALL) for joint, bodies in QUICK]
 
 
 def full_cases() -> list[tuple[trees.Case, tuple[str, ...]]]:
-    """Return the chains and stars of 1, 2 and 3 freedoms; long ones by the forms of linear cost."""
+    """Return the chains and stars of joints with 1, 2 and 3 degrees of freedom; long ones with the
+    forms of linear cost only.
+    """
     found = []
     for make in (trees.chain, trees.star):
         for joint in ("revolute", "universal", "spherical"):
@@ -177,7 +185,7 @@ def full_cases() -> list[tuple[trees.Case, tuple[str, ...]]]:
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """Measure, print, write JSON and pictures."""
+    """Run the measurements, print them, write JSON and plots."""
     data = {"machine": machine(), "versions": versions(), "unit": "microseconds per evaluation"}
     typer.echo(f"{data['machine']}  {data['versions']}")
     empty = own.least(peers.empty_calls())
@@ -200,7 +208,9 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
 
 
 def choices() -> list[dict]:
-    """Return the selection diagrams, with how good the prediction is."""
+    """Return the points of all selection diagrams, and print how often the cost prediction names
+    the fastest form.
+    """
     found = []
     for joint, freedoms in trees.JOINTS.items():
         points = regions.diagram(joint)

@@ -1,7 +1,9 @@
-"""Times of Kinetree's own forms: DEC, many states at once, literal forms, ITR along a motion.
+"""Times of Kinetree's own forms of the equations of motion: DEC (the engine), batches of states,
+literal forms, and the iterative forms ITR along a motion.
 
-Momentum forms (in q, p) count with the rates of the momenta, which end their evaluation. A time is the least of many short rounds, the methods in
-turns, so that all see the same load of the machine.
+Momentum forms (in q, p) are timed with the rates of the momenta, which end their evaluation. A time
+is the least of many short rounds, the methods in turns, so that all see the same load of the
+machine.
 """
 
 import time
@@ -50,7 +52,9 @@ def measure(
     others: Mapping[str, Timed] | None = None,
     rounds: int = ROUNDS,
 ) -> Measured:
-    """Return our forms and others in turns; ITR along a motion, everything else at the start."""
+    """Return the times of our forms and of other calls, measured in turns: the iterative forms
+    (ITR) along a motion, all others at the start.
+    """
     iterated = forms.iterated([method for method in methods if method in ITERATED])
     found = least(forms.calls(methods) | dict(others or {}), rounds) | {
         name: us for name, (us, _) in iterated.items()
@@ -70,7 +74,7 @@ def measure(
 
 
 def least(calls: Mapping[str, Timed], rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the microseconds of one evaluation by name."""
+    """Return the least time [µs] of one evaluation by name, over several rounds in turns."""
     counts, best, spent = {}, dict.fromkeys(calls, np.inf), dict.fromkeys(calls, 0.0)
     for name, call in calls.items():
         call(1)
@@ -87,14 +91,14 @@ def least(calls: Mapping[str, Timed], rounds: int = ROUNDS) -> dict[str, float]:
 
 
 def seconds(call: Timed, count: int) -> float:
-    """Return the seconds of one call."""
+    """Return the elapsed seconds of call(count)."""
     begin = time.perf_counter()
     call(count)
     return time.perf_counter() - begin
 
 
 class Forms:
-    """The forms of one mechanism at its start."""
+    """The forms of the equations of motion of one mechanism, evaluated at its start."""
 
     def __init__(self, system: System):
         self.system = system
@@ -106,20 +110,21 @@ class Forms:
         self.p = self.momenta(self.q, self.u)
 
     def momenta(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """p of a state, in memory of linear size."""
+        """Return the momenta p of a state, computed by the form DEC-H with memory of linear size.
+        """
         instance = self.at(GROUPS["DEC-H"])
         instance.set_state(q, u)
         instance.call("momenta")
         return instance.ws.p.copy()
 
     def at(self, groups: frozenset[str]) -> Instance:
-        """Return an instance with the arrays that a form needs."""
+        """Return an instance of the engine with the arrays that a form needs."""
         if groups not in self._instances:
             self._instances[groups] = Instance(self.system.compiled, groups)
         return self._instances[groups]
 
     def before(self, method: str, q: np.ndarray, u: np.ndarray, p: np.ndarray) -> Instance:
-        """Return an instance at a state, ready for a literal form."""
+        """Return an instance that is set to a state and ready to evaluate a literal form."""
         instance = self.at(GROUPS[method])
         instance.set_state(q, u)
         instance.ws.p[:] = p
@@ -127,7 +132,9 @@ class Forms:
         return instance
 
     def calls(self, methods: Sequence[str]) -> dict[str, Timed]:
-        """Return the functions to be timed: non-iterative forms, overheads and an empty call."""
+        """Return the calls to be timed: non-iterative forms, the kinematics around them, and an
+        empty call.
+        """
         engine = self.at(frozenset())
         engine.set_state(self.q, self.u)
         repeat = engine.entry("repeat")
@@ -152,11 +159,11 @@ class Forms:
 
     @property
     def batch_size(self) -> int:
-        """Return the states of a batch, a whole number of vector registers."""
+        """Return the number of states of a batch, a multiple of the length of a vector register."""
         return max(64, min(MOST_STATES, MOST_NUMBERS // self.system.n // 8 * 8))
 
     def batch(self) -> Timed:
-        """Return many states around the start, on one thread."""
+        """Return the call that evaluates many states around the start on one thread."""
         count, draw = self.batch_size, np.random.default_rng(2)
         q, u = np.tile(self.q, (count, 1)), self.u + 0.1 * draw.normal(size=(count, self.system.n))
 
@@ -167,8 +174,8 @@ class Forms:
         return call
 
     def iterated(self, methods: Sequence[str]) -> dict[str, tuple[float, float]]:
-        """Return mean microseconds and iterations of ITR along a motion, the factorisation at its
-        start left out.
+        """Return the mean time [µs] and mean iterations of each ITR form along a motion, without
+        the factorisation at its start.
         """
         if not methods:
             return {}
@@ -176,7 +183,9 @@ class Forms:
         return {method: self.along(method, states) for method in methods}
 
     def along(self, method: str, states: Sequence[State]) -> tuple[float, float]:
-        """Return the mean over states of the least time of one form."""
+        """Return the time of one iterative form, the least of several runs averaged over states,
+        and its iterations.
+        """
         instance = self.at(GROUPS[method])
         solve, nothing, head = (
             looping(instance.entry(entry_name(method))),
@@ -196,12 +205,12 @@ class Forms:
 
 
 def repeating(entry: Callable[[int, float], int]) -> Timed:
-    """Return an entry that repeats by itself."""
+    """Return a timed call of an entry that repeats the evaluation `count` times by itself."""
     return lambda count: entry(count, 0.0)
 
 
 def looping(entry: Callable[[int, float], int]) -> Timed:
-    """An entry that is called again and again."""
+    """Return a timed call of an entry that is called `count` times from Python."""
 
     def call(count: int) -> None:
         for _ in range(count):
@@ -211,8 +220,8 @@ def looping(entry: Callable[[int, float], int]) -> Timed:
 
 
 def motion(system: System, step: float = STEP) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the states of a run with fixed steps by Störmer's method, which asks for as many
-    speeds as coordinates, else by Runge-Kutta's.
+    """Return the states (q, u) of a run with fixed steps: by Störmer's method if there are as many
+    speeds as coordinates, else by Runge-Kutta.
     """
     integrator = "stormer" if len(system.coordinates) == len(system.speeds) else "rk4"
     result = system.simulate(
@@ -226,5 +235,7 @@ def motion(system: System, step: float = STEP) -> list[tuple[np.ndarray, np.ndar
 
 
 def deviation(udot: np.ndarray, reference: np.ndarray) -> float:
-    """Return largest difference as part of the largest value."""
+    """Return the largest difference of two acceleration vectors, relative to the largest reference
+    value.
+    """
     return float(np.abs(udot - reference).max() / np.abs(reference).max())

@@ -1,7 +1,8 @@
 """The trees in Pinocchio (aba) and MuJoCo (mj_forward): accelerations to compare, calls to time.
 
-Both are called from Python; the time of the same call on an empty model is taken off. Contacts, constraints and sensors of MuJoCo are off;
-what remains of mj_forward is kinematics, inertia matrix, its factor, bias forces and accelerations.
+Both are called from Python; the time of the same call on an empty model is subtracted. Contacts,
+constraints and sensors of MuJoCo are off; what remains of mj_forward is kinematics, inertia matrix,
+its factor, bias forces and accelerations.
 """
 
 from collections.abc import Callable, Iterator
@@ -39,14 +40,14 @@ def peers(case: Case, q: np.ndarray, u: np.ndarray) -> Iterator[Peer]:
 
 
 def empty_calls() -> dict[str, Callable[[int], object]]:
-    """Return calls on models without bodies, which measure the overhead of Python."""
+    """Return calls on models without bodies, which measure the overhead of calls from Python."""
     nobody, none = Case("chain", "revolute", ()), np.zeros(0)
     return {peer.name: peer.call for peer in peers(nobody, none, none)}
 
 
 # -- Pinocchio ------------------------------------------------------------------------------------------------------------------------------
 def pinocchio_model(case: Case):
-    """Return joints one after another, bodies at their joints."""
+    """Return a tree as a Pinocchio model."""
     import pinocchio as pin
 
     model = pin.Model()
@@ -72,7 +73,7 @@ def pinocchio_model(case: Case):
 
 
 def pinocchio_coordinates(case: Case, q: np.ndarray) -> np.ndarray:
-    """Return quaternions as (x, y, z, w)."""
+    """Return coordinates in Pinocchio's order, in which quaternions are (x, y, z, w)."""
     return (
         q
         if case.joint != "spherical"
@@ -81,7 +82,9 @@ def pinocchio_coordinates(case: Case, q: np.ndarray) -> np.ndarray:
 
 
 def pinocchio(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
-    """Return articulated bodies; residuals by its inverse dynamics."""
+    """Return the peer that evaluates Pinocchio's articulated-body algorithm (aba); its residuals
+    come from Pinocchio's inverse dynamics.
+    """
     import pinocchio as pin
 
     model = pinocchio_model(case)
@@ -105,7 +108,7 @@ def pinocchio(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
 
 # -- MuJoCo ---------------------------------------------------------------------------------------------------------------------------------
 def mujoco_text(case: Case) -> str:
-    """Return the tree as nested elements, written from the leaves up."""
+    """Return a tree as MJCF text with nested body elements."""
     inertial = f'<inertial pos="{numbers(COM)}" mass="{MASS}" fullinertia="{numbers(INERTIA)}"/>'
     inside = [""] * (case.bodies + 1)
     for i in range(case.bodies, 0, -1):
@@ -117,7 +120,7 @@ def mujoco_text(case: Case) -> str:
 
 
 def mujoco_joints(case: Case, i: int) -> str:
-    """Return one hinge, two hinges, or a ball as MJCF."""
+    """Return the MJCF elements of joint i: one hinge, two hinges, or a ball."""
     if case.joint == "spherical":
         return '<joint type="ball"/>'
     axes = case.axes(i)[: 1 if case.joint == "revolute" else 2]
@@ -131,7 +134,9 @@ def numbers(values) -> str:
 
 
 def mujoco(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
-    """Return the inertia matrix by composite bodies and its sparse factor."""
+    """Return the peer that evaluates MuJoCo's mj_forward, by composite bodies and a sparse factor
+    of the inertia matrix.
+    """
     import mujoco as module
 
     mj: Any = module  # what it offers is known at run time alone
@@ -153,7 +158,7 @@ def mujoco(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
 
 
 def depth_first(case: Case) -> list[int]:
-    """Return bodies (from 0) in MuJoCo's order: every branch to its end before the next one."""
+    """Return the bodies (numbered from 0) in MuJoCo's depth-first order."""
     children: list[list[int]] = [[] for _ in range(case.bodies + 1)]
     for i, parent in enumerate(case.parents, 1):
         children[parent].append(i)

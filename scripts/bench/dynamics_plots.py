@@ -1,4 +1,4 @@
-"""Pictures of the benchmark of dynamics: time over bodies, and the selection diagrams."""
+"""Plots of the dynamics benchmark: times over the number of bodies, and selection diagrams."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ COLOURS = {
 
 
 def draw(data: dict, folder: Path) -> None:
-    """Draw all pictures that the results allow."""
+    """Draw all plots that the results allow into a folder."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -22,7 +22,7 @@ def draw(data: dict, folder: Path) -> None:
 
 
 def draw_times(results: list[dict], path: Path) -> None:
-    """Microseconds over bodies, a panel per topology and joint."""
+    """Plot times [µs] over the number of bodies, one panel per topology and joint."""
     import matplotlib.pyplot as plt
 
     topologies = list(dict.fromkeys(row["topology"] for row in results))
@@ -55,7 +55,9 @@ def draw_times(results: list[dict], path: Path) -> None:
 
 
 def draw_regions(points: list[dict], path: Path) -> None:
-    """Cheapest form by freedoms (rows): predicted and measured, of all forms and of the literal ones."""
+    """Draw the cheapest form of every tree, one row of diagrams per joint: predicted and measured,
+    of all forms and of the literal ones.
+    """
     import matplotlib.pyplot as plt
     from matplotlib.lines import Line2D
 
@@ -90,7 +92,7 @@ def draw_regions(points: list[dict], path: Path) -> None:
 
 
 def place(area, found: dict[tuple[int, int], str]) -> None:
-    """Draw one coloured square per tree, evenly spaced."""
+    """Draw one coloured square per tree, at evenly spaced positions, into a selection diagram."""
     ticks = sorted({branches for branches, _ in found} | {length for _, length in found})
     for (branches, length), name in found.items():
         area.scatter(

@@ -1,6 +1,7 @@
 """Selection diagrams: the cheapest form over number of branches and their length, predicted by operations and measured by time.
 
-A first body carries equal branches; all joints have 1, 2, 3 or 4 freedoms. Forms that need many times the operations of the cheapest are not timed.
+A first body carries equal branches; all joints of a tree have 1, 2, 3 or 4 degrees of freedom.
+Forms that need many times the operations of the cheapest one are not timed.
 """
 
 from kinetree.scripts.bench import dynamics_kinetree as own
@@ -12,7 +13,7 @@ HOPELESS = 6.0
 
 
 def diagram(joint: str, grid: tuple[int, ...] = GRID) -> list[dict]:
-    """Return one selection diagram, point by point."""
+    """Return the points of the selection diagram of a kind of joint."""
     return [
         point(joint, branches, length)
         for branches in grid
@@ -22,7 +23,7 @@ def diagram(joint: str, grid: tuple[int, ...] = GRID) -> list[dict]:
 
 
 def point(joint: str, branches: int, length: int) -> dict:
-    """Return the operations and times of the forms of one tree; times include kinematics."""
+    """Return operation counts and times of all forms for one tree; times include the kinematics."""
     case = trees.branched(joint, branches, length)
     system = trees.system(case)
     predicted = system.costs()
@@ -40,7 +41,8 @@ def point(joint: str, branches: int, length: int) -> dict:
 
 
 def winners(points: list[dict], kind: str, literal: bool) -> dict[tuple[int, int], str]:
-    """Return the cheapest form by (branches, length); `literal` leaves out the engine's own form."""
+    """Return the cheapest form by (branches, length); `literal` leaves out the engine's own form.
+    """
     found = {}
     for each in points:
         costs = {
@@ -53,8 +55,8 @@ def winners(points: list[dict], kind: str, literal: bool) -> dict[tuple[int, int
 
 
 def judgement(points: list[dict], literal: bool) -> dict:
-    """Return how often the prediction names the fastest form, and the cost of following it
-    otherwise.
+    """Return how often the prediction names the fastest form, and how many times slower the
+    predicted form is than the fastest (mean and largest).
     """
     predicted, measured = (
         winners(points, "predicted", literal),

@@ -1,7 +1,9 @@
-"""Trees that benchmarks of dynamics run on: the same numbers for every engine.
+"""Trees of the dynamics benchmarks, with equal parameters for every engine.
 
-Equal bodies with general mass properties; joint axes alternate x, y, z, joints sit at a constant general offset. A chain hangs body on body; a star
-carries branches of equal length on its first body. The state is drawn at random: angles within a radian, speeds within one per second.
+All bodies have the same general mass properties. Joint axes alternate between x, y and z, and
+joints sit at a constant general offset. In a chain each body hangs on the one before; a star
+carries branches of equal length on its first body. The state is drawn at random: angles within a
+radian, speeds within one per second.
 """
 
 from typing import Any, NamedTuple
@@ -26,7 +28,7 @@ JOINTS = {"revolute": 1, "universal": 2, "spherical": 3, "ball on a slide": 4}  
 
 
 class Case(NamedTuple):
-    """A tree; parents of the bodies 1..N, 0 is the ground."""
+    """A tree; `parents` are those of the bodies 1..N, where 0 is the ground."""
 
     topology: str
     joint: str
@@ -37,22 +39,22 @@ class Case(NamedTuple):
         return len(self.parents)
 
     def axes(self, i: int) -> str:
-        """Return the axes of joint i: its first, its second."""
+        """Return the letters of the first and the second axis of joint i."""
         return AXES[(i - 1) % 3] + AXES[i % 3]
 
 
 def chain(joint: str, bodies: int) -> Case:
-    """Return body on body."""
+    """Return a chain, in which each body hangs on the one before."""
     return Case("chain", joint, tuple(range(bodies)))
 
 
 def star(joint: str, bodies: int) -> Case:
-    """Return a star: all bodies but the first are children of the first."""
+    """Return a star, in which all bodies but the first are children of the first."""
     return Case("star", joint, (0, *[1] * (bodies - 1)))
 
 
 def branched(joint: str, branches: int, length: int) -> Case:
-    """Return a first body with branches of some length."""
+    """Return a tree whose first body carries branches of equal length."""
     parents = [0] + [
         1 if place == 0 else i - branches
         for place in range(length)
@@ -62,7 +64,7 @@ def branched(joint: str, branches: int, length: int) -> Case:
 
 
 def system(case: Case) -> System:
-    """Return the compiled mechanism."""
+    """Return the compiled mechanism of a tree at its random state."""
     body = {"mass": MASS, "com": list(COM), "inertia": list(INERTIA)}
     q, u = (part.reshape(case.bodies, -1).tolist() for part in state(case))
     joints = {
@@ -80,7 +82,7 @@ def system(case: Case) -> System:
 
 
 def joint(case: Case, i: int, parent: int, q: list[float], u: list[float]) -> dict[str, Any]:
-    """Return the joint i of the description with its state at the start."""
+    """Return the description of joint i with its start values."""
     ends = {"parent": f"b{parent}" if parent else "ground", "child": f"b{i}"}
     typed = {**ends, "type": case.joint, "at": list(OFFSET), "start": q, "speed": u}
     first, second = case.axes(i)
@@ -99,8 +101,8 @@ def joint(case: Case, i: int, parent: int, q: list[float], u: list[float]) -> di
 
 
 def state(case: Case, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Return coordinates and speeds at the start; quaternions are (w, x, y, z), speeds of spherical
-    joints in the child's axes.
+    """Return random coordinates and speeds of a tree; quaternions are (w, x, y, z), speeds of
+    spherical joints are angular velocities in the child's axes.
     """
     draw = np.random.default_rng(seed)
     freedoms = JOINTS[case.joint]

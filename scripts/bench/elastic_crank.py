@@ -40,7 +40,9 @@ START_TURNING = -74.99576703969453  # of the rod [rad/s]
 
 
 def rod_sums() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return mass and stiffness of the four shapes, Σ m φ (5, 3) and Σ m φ ψᵀ (5, 5, 3, 3) with the straight rod as number 0."""
+    """Return mass matrix and stiffness matrix of the four shapes, Σ m φ (5, 3) and Σ m φ ψᵀ (5, 5,
+    3, 3), with the rigid straight rod as shape 0.
+    """
     volume, stiff = SIDE**2 * ROD, YOUNG * SIDE**2 / ROD
     M: np.ndarray = DENSITY * volume * np.asarray(sl.block_diag(0.5, 0.5, [[8.0, 1.0], [1.0, 2.0]]))  # fmt: skip
     bent = PI**4 * (SIDE / ROD) ** 2
@@ -65,7 +67,9 @@ def rod_sums() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def rod_file(path: Path) -> np.ndarray:
-    """Write the rod as a reduced body; return its shapes (4, modes), from modes to sines, middle and end."""
+    """Write the rod as a reduced body with modal shapes; return the matrix (4, modes) from modes to
+    amplitudes of sines, middle and end.
+    """
     M, K, S, P = rod_sums()
     values, T = sl.eigh(K, M)
     whole: np.ndarray = np.asarray(sl.block_diag(1.0, T))
@@ -87,7 +91,7 @@ def rod_file(path: Path) -> np.ndarray:
 
 
 def described(path: Path) -> dict[str, Any]:
-    """Return crank, rod and block as a description."""
+    """Return crank, elastic rod and block as a description."""
     return {
         "format": "kinetree/1",
         "name": "elastic slider-crank",
@@ -114,13 +118,17 @@ def described(path: Path) -> dict[str, Any]:
 
 
 def published_end() -> dict[str, Any]:
-    """Return the published end; the block from where rod and crank put it at the start."""
+    """Return the published end state; the block's position is shifted from the published origin to
+    ours.
+    """
     start = CRANK + ROD + START[3]
     return {"angle": ANGLE, "x": PLACE + start - START_PLACE, "shapes": np.array(SHAPES)}
 
 
 def end_of_crank(folder: Path, tolerance: float = 1e-12) -> dict[str, Any]:
-    """Return the rod's angle, the block's place and the four amplitudes at the end of the published motion."""
+    """Run the published motion; return the rod's angle, the block's position and the four
+    amplitudes at the end.
+    """
     T = rod_file(folder / "rod.npz")
     to_modes = np.linalg.inv(T)
     start = {"x": CRANK + ROD + START[3], "turn": 0.0, "der(turn)": START_TURNING - SPEED}

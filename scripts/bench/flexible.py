@@ -1,4 +1,6 @@
-"""Flexible beams beside closed forms and published numbers: every reference, what is computed, the difference, and the time of it."""
+"""Flexible beams beside closed forms and published values: every reference, the computed value, the
+difference, and the computing time.
+"""
 
 import tempfile
 import time
@@ -17,7 +19,9 @@ from kinetree.scripts.bench.results_file import write_results
 
 
 class Row(NamedTuple):
-    """One reference: what, from where, its number and ours, and the largest difference that is accepted."""
+    """One reference: what it is, its source, its value and ours, and the largest accepted
+    difference.
+    """
 
     what: str
     source: str
@@ -32,7 +36,7 @@ class Row(NamedTuple):
 
 
 def timed(measure: Callable[[], object]) -> tuple[object, float]:
-    """Return what a function returns and its time, with what is compiled for it."""
+    """Return the result of a function and its elapsed time [s], including compilation."""
     start = time.perf_counter()
     return measure(), time.perf_counter() - start
 
@@ -56,7 +60,7 @@ def rows(quick: bool) -> Iterator[Row]:
 
 
 def frequency_rows() -> Iterator[Row]:
-    """Frequencies at rest."""
+    """Yield rows of natural frequencies of beams without rotation."""
     for supports in cases.ROOTS:
         errors, seconds = timed(lambda supports=supports: cases.frequency_errors(supports))
         for k, error in enumerate(np.asarray(errors), 1):
@@ -65,7 +69,7 @@ def frequency_rows() -> Iterator[Row]:
 
 
 def large_deflections() -> Iterator[Row]:
-    """Statics of large turns, and loads of buckling."""
+    """Yield rows of static large deflections and of buckling loads."""
     for part in (0.5, 1.0):
         error, seconds = timed(lambda part=part: cases.roll_up(part, segments=6))
         name = f"roll-up to {part:g} of a turn: way of the tip from the circle over the length"
@@ -82,7 +86,7 @@ def large_deflections() -> Iterator[Row]:
 
 
 def turning_rows() -> Iterator[Row]:
-    """Beams and shafts that turn."""
+    """Yield rows of rotating beams and shafts."""
     for speed, flap in ((2.0, 4.1373), (6.0, 7.3604), (10.0, 11.2031)):
         value, seconds = timed(lambda speed=speed: cases.rotating_frequency(speed, segments=8))
         name = f"flapping of a beam that rotates with {speed:g} sqrt(E I/(m L^4))"
@@ -100,7 +104,7 @@ def turning_rows() -> Iterator[Row]:
 
 
 def crank_rows() -> Iterator[Row]:
-    """The slider-crank with an elastic rod, a reduced body in a closed loop."""
+    """Yield rows of the slider-crank with an elastic rod, a reduced body in a closed loop."""
     with tempfile.TemporaryDirectory() as folder:
         end, seconds = timed(lambda: elastic_crank.end_of_crank(Path(folder)))
     assert isinstance(end, dict)
@@ -114,7 +118,7 @@ def crank_rows() -> Iterator[Row]:
 
 
 def cable_rows() -> Iterator[Row]:
-    """A soft pendulum beside Exudyn's cable elements, if Exudyn is there."""
+    """Yield rows of a soft pendulum beside Exudyn's cable elements, if Exudyn is installed."""
     if find_spec("exudyn") is None:
         return
     there, here = swinging_cable.theirs(), swinging_cable.ours()
@@ -125,7 +129,9 @@ def cable_rows() -> Iterator[Row]:
 
 
 def reduced_rows() -> Iterator[Row]:
-    """References of a bar of tetrahedra that is reduced to ten modes, with terms of second order."""
+    """Yield rows of a bar of tetrahedra reduced to ten modes, with second-order terms (geometric
+    stiffening).
+    """
     if find_spec("skfem") is None:
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -145,7 +151,9 @@ def reduced_rows() -> Iterator[Row]:
 
 
 def beside_exudyn() -> Iterator[str]:
-    """Return lines of the comparison with Exudyn's floating frame, where both packages are there."""
+    """Return lines of the comparison with Exudyn's floating frame formulation, if Exudyn is
+    installed.
+    """
     missing = [name for name in ("exudyn", "skfem") if find_spec(name) is None]
     if missing:
         yield f"floating frame beside Exudyn: {', '.join(missing)} not installed"

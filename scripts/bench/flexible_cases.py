@@ -1,4 +1,6 @@
-"""Mechanisms of the references for flexible beams, as descriptions, and what is measured on them."""
+"""Mechanisms of the references for flexible beams, as descriptions, and the quantities measured on
+them.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def described(
     density: float,
     **more,
 ) -> dict[str, Any]:
-    """Return a description without gravity of beams of one material."""
+    """Return a description of beams of one material, without gravity."""
     material = {"density": density, "youngs_modulus": young, "shear_modulus": shear}
     return {
         "format": "kinetree/1",
@@ -49,8 +51,8 @@ def described(
 
 
 def uniform(supports: str = "clamped", **beam: Any) -> dict[str, Any]:
-    """Return simo and Vu-Quoc's beam as a section of numbers, that bends about z, supported in one
-    of the ways of `ROOTS`.
+    """Return Simo and Vu-Quoc's beam with a section given by stiffness values; it bends about z and
+    is supported in one of the ways of `ROOTS`.
     """
     section = {"area": 1.0, "iy": 1.0, "iz": BENDING / AXIAL, "j": 1.0, "shear_area": [1.0, 1.0]}
     joints: dict[str, Any] = {"root": {"child": "beam", "type": "rigid"}}
@@ -74,20 +76,20 @@ def uniform(supports: str = "clamped", **beam: Any) -> dict[str, Any]:
 
 
 def frequencies(system: System, count: int) -> np.ndarray:
-    """Return the lowest frequencies of small oscillations [Hz]."""
+    """Return the lowest `count` natural frequencies [Hz] of a mechanism."""
     return np.array(sorted(mode.frequency for mode in system.equilibrium().modes)[:count])
 
 
 def frequency_errors(supports: str, **beam: Any) -> np.ndarray:
-    """Return the relative errors of the first three frequencies of a uniform beam against Euler's
-    and Bernoulli's.
+    """Return the relative errors of the first three natural frequencies of a uniform beam; the
+    reference is the Euler-Bernoulli beam.
     """
     exact = np.array(ROOTS[supports]) ** 2 * math.sqrt(BENDING / LINE) / LENGTH**2 / (2 * math.pi)
     return frequencies(load(uniform(supports, **beam)).compile(), 3) / exact - 1.0
 
 
 def tip_outputs(axes: str = "xyz", tip: float = LENGTH, beam: str = "beam") -> dict[str, Any]:
-    """Return outputs tip_x, ...: deflections of the tip."""
+    """Return outputs named tip_x, ... for the deflections of the tip along some axes."""
     return {
         f"tip_{axis}": {"quantity": "deflection", "beam": beam, "station": tip, "axis": axis}
         for axis in axes
@@ -95,8 +97,8 @@ def tip_outputs(axes: str = "xyz", tip: float = LENGTH, beam: str = "beam") -> d
 
 
 def roll_up(part: float, **beam: Any) -> float:
-    """Return the largest distance of the tip from the circle when an end moment bends the beam to a
-    part of a full turn, over the length.
+    """Return the largest distance of the tip from the exact circle, relative to the length, while
+    an end moment bends the beam to a part of a full turn.
     """
     angle = 2.0 * math.pi * part
     description = uniform(**beam)
@@ -114,8 +116,8 @@ def roll_up(part: float, **beam: Any) -> float:
 
 
 def buckling_load(**beam: Any) -> float:
-    """Return the buckling load of a clamped column relative to Euler's, extrapolated from
-    frequencies under two loads.
+    """Return the buckling load of a clamped column relative to Euler's; it is extrapolated from
+    natural frequencies under two loads.
     """
     euler = math.pi**2 * BENDING / (4.0 * LENGTH**2)
     squares = []
@@ -130,8 +132,8 @@ def buckling_load(**beam: Any) -> float:
 
 
 def spin_up(stop: float = 18.0, tolerance: float = 1e-7, **beam: Any) -> dict[str, float]:
-    """Return the largest lag of the tip behind the turning axis, and steady extension, of Simo and
-    Vu-Quoc's spin-up [m].
+    """Return the largest lag of the tip behind the rotating axis and the steady extension [m] of
+    Simo and Vu-Quoc's spin-up.
     """
     description = uniform(**beam)
     turn = {"child": "beam", "transforms": [{"rotate": "z", "by": TURNS_AT}]}
@@ -144,8 +146,8 @@ def spin_up(stop: float = 18.0, tolerance: float = 1e-7, **beam: Any) -> dict[st
 
 
 def princeton(elements: int = 4) -> np.ndarray:
-    """Return tip displacements (v down, w across) of the Princeton beam over the angle of its load
-    [m].
+    """Return the tip displacements [m] of the Princeton beam (v down, w across), one row per angle
+    of its load.
     """
     length, high, wide, young, poisson = 0.508, 12.3777e-3, 3.2024e-3, 71.7e9, 0.31
     iy, iz = high * wide**3 / 12.0, wide * high**3 / 12.0
@@ -169,8 +171,8 @@ def princeton(elements: int = 4) -> np.ndarray:
 
 
 def bend(parts: int = 8, segments: int = 1) -> np.ndarray:
-    """Return the tip displacement of Bathe's and Bolourchi's bend of 45 degrees under 600 lb:
-    straight beams along the arc [in].
+    """Return the tip displacement [in] of Bathe and Bolourchi's 45 degree bend under 600 lb,
+    modelled by straight beams along the arc.
     """
     radius, young = 100.0, 1e7
     each = math.radians(45.0) / parts
@@ -202,8 +204,8 @@ def bend(parts: int = 8, segments: int = 1) -> np.ndarray:
 
 
 def rotating_frequency(speed: float, **beam: Any) -> float:
-    """Return the first flapping frequency of a cantilever that rotates, both in units of sqrt(E
-    I/(m L^4)).
+    """Return the first flapping frequency of a rotating cantilever; frequency and speed are in
+    units of sqrt(E I/(m L^4)).
     """
     description = uniform(**beam)
     unit = math.sqrt(BENDING / LINE) / LENGTH**2
@@ -214,8 +216,8 @@ def rotating_frequency(speed: float, **beam: Any) -> float:
 
 
 def lateral_buckling_load(**beam: Any) -> float:
-    """Return tip load at which a high narrow cantilever tilts over 4.0126 sqrt(E I_z G J)/L^2
-    (Prandtl, Michell): its square is linear in ω².
+    """Return the tip load at which a high narrow cantilever buckles laterally, relative to 4.0126
+    sqrt(E I_z G J)/L^2 (Prandtl, Michell); the squared load is extrapolated to ω² = 0.
     """
     stiff, weak, twist, length = 1e6, 1e3, 8e2, 10.0
     section = {"area": 1.0, "iy": stiff, "iz": weak, "j": twist}
@@ -238,7 +240,8 @@ def lateral_buckling_load(**beam: Any) -> float:
 
 
 def whirl(speed: float, segments: int = 10) -> tuple[float, float]:
-    """Return the slower frequency of whirl of a round shaft in two bearings that turns with it, and that of Rayleigh's beam.
+    """Return the slower whirl frequency of a rotating round shaft in two bearings, and that of
+    Rayleigh's beam.
 
     Speed and frequencies are over the first frequency of the slender shaft at rest. In axes that turn, forward whirl has the difference of its
     frequency from the speed; with k² = (π r/2 L)² it is (k² speed + sqrt(k⁴ speed² + 1 + k²))/(1 + k²) in axes at rest.
@@ -270,7 +273,9 @@ def whirl(speed: float, segments: int = 10) -> tuple[float, float]:
 
 
 def reduced_bar(folder: Path, elements: int = 40, modes: int = 4) -> Path:
-    """Return the file of Simo and Vu-Quoc's beam as a square bar of tetrahedra, reduced to its static shapes and some modes."""
+    """Return the file of Simo and Vu-Quoc's beam as a square bar of tetrahedra, reduced to its
+    static shapes and some modes.
+    """
     import skfem
 
     from kinetree.models.beams.mesh_matrices import MeshMatrices
@@ -293,7 +298,8 @@ def reduced_bar(folder: Path, elements: int = 40, modes: int = 4) -> Path:
 
 
 def on_a_root(path: Path, **more: Any) -> dict[str, Any]:
-    """Return the reduced bar with its root held in the ground, without gravity."""
+    """Return a description of the reduced bar with its root fixed to the ground, without gravity.
+    """
     return {
         "format": "kinetree/1",
         "name": "reduced",
@@ -305,7 +311,8 @@ def on_a_root(path: Path, **more: Any) -> dict[str, Any]:
 
 
 def reduced_frequency(path: Path, speed: float = 0.0, push: float = 0.0) -> float:
-    """Return the first frequency of the bar, across the plane of its rotation or under a load that presses its tip.
+    """Return the first natural frequency of the bar across the plane of its rotation, or under a
+    compressive load at its tip.
 
     Frequency and speed are in units of sqrt(E I/(m L^4)), the load in E I/L².
     """
@@ -321,7 +328,9 @@ def reduced_frequency(path: Path, speed: float = 0.0, push: float = 0.0) -> floa
 
 
 def spinning_bar(path: Path, stop: float = 18.0, tolerance: float = 1e-7) -> dict[str, float]:
-    """Return largest lag and steady extension of the spin-up of `spin_up`, of the reduced bar [m]."""
+    """Return the largest lag and the steady extension [m] of the reduced bar in the spin-up of
+    `spin_up`.
+    """
     turn = {"child": "bar", "transforms": [{"rotate": "z", "by": TURNS_AT}]}
     outputs = {
         name: {"quantity": "position", "body": "bar", "point": point, "axis": axis}

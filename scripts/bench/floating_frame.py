@@ -1,6 +1,7 @@
 """A swinging bar of tetrahedra in a floating frame with 14 modes, here and in Exudyn: error and time of steps of several sizes.
 
-Both have the mesh, the matrices, the faces and the number of modes in common, and each is compared with its own finest run.
+Both use the same mesh, matrices, faces and number of modes; the errors of each are relative to its
+own finest run.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ FINEST = (1e-10, 6.25e-5)  # tolerance here, step there
 
 
 class Point(NamedTuple):
-    """One run: what was set, the error of the tip at the end [m], the time of the run [s], the time of a step [s]."""
+    """One run: its setting (tolerance or step), the error of the tip at the end [m], the time of
+    the run [s], the time of a step [s].
+    """
 
     setting: float
     error: float
@@ -39,7 +42,7 @@ class Point(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """Matrices, nodes and faces of the bar."""
+    """The matrices, nodes and faces of the meshed bar."""
 
     mesh: MeshMatrices
     matrices: tuple[Any, Any]
@@ -47,7 +50,7 @@ class Bar(NamedTuple):
 
 
 def meshed_bar(folder: Path) -> Bar:
-    """Return the bar of 40 by 1 by 2 cubes of tetrahedra."""
+    """Return the bar, 40 by 1 by 2 cubes of tetrahedra, with its matrices."""
     import skfem
 
     axes = (
@@ -65,7 +68,7 @@ def meshed_bar(folder: Path) -> Bar:
 
 
 def ours(bar: Bar, folder: Path) -> list[Point]:
-    """Return the runs of this engine, the finest one first."""
+    """Return the runs of Kinetree at several tolerances, the finest one first."""
     path = folder / "bar.npz"
     mesh = bar.mesh
     arrays = reduce_body(*bar.matrices, mesh.nodes, bar.faces, "root", MODES)
@@ -105,7 +108,7 @@ def theirs(bar: Bar) -> list[Point]:
 
 
 def finite_elements(bar: Bar) -> Any:
-    """Return Exudyn's view of the mesh, with its own modes."""
+    """Return Exudyn's finite-element object of the mesh, with modes computed by Exudyn."""
     parts: Any = import_module("exudyn.FEM")
 
     fem = parts.FEMinterface()
@@ -121,7 +124,9 @@ def finite_elements(bar: Bar) -> Any:
 
 
 def exudyn_run(fem: Any, bar: Bar, step: float) -> tuple[np.ndarray, float]:
-    """Return the place of the tip at the end, and the time of the solver."""
+    """Run the bar in Exudyn; return the position of the tip at the end [m] and the solver's time
+    [s].
+    """
     exu: Any = import_module("exudyn")  # made by a compiler: nothing is known of its types
     items: Any = import_module("exudyn.itemInterface")
 
@@ -166,8 +171,8 @@ def exudyn_run(fem: Any, bar: Bar, step: float) -> tuple[np.ndarray, float]:
 def end_in_exudyn(
     exu: Any, mbs: Any, sensor: Any, stop_time: float, step: float
 ) -> tuple[np.ndarray, float]:
-    """Run a system of Exudyn by its generalised-alpha method; return the place that a sensor has at
-    the end [m] and the processing time [s].
+    """Run an Exudyn system by the generalised-alpha method; return the position at a sensor at the
+    end [m] and the processing time [s].
     """
     mbs.Assemble()
     settings = exu.SimulationSettings()
@@ -185,7 +190,9 @@ def end_in_exudyn(
 
 
 def time_at(points: list[Point], error: float) -> float:
-    """Time at which a method reaches an error, between its runs on logarithmic scales; NaN outside of them."""
+    """Return the time in which a method reaches an error, interpolated between its runs on
+    logarithmic scales; NaN outside their range.
+    """
     known = sorted((math.log(p.error), math.log(p.seconds)) for p in points[1:] if p.error > 0.0)
     errors, times = zip(*known, strict=True)
     where = math.log(error)
@@ -195,8 +202,8 @@ def time_at(points: list[Point], error: float) -> float:
 
 
 def common_errors(here: list[Point], there: list[Point], count: int = 3) -> list[float]:
-    """Return errors that runs of both reach, from the largest to the smallest; none where their
-    ranges do not meet.
+    """Return errors that the runs of both programs reach, from the largest to the smallest; none if
+    their ranges do not overlap.
     """
     ranges = [[p.error for p in points[1:] if p.error > 0.0] for points in (here, there)]
     low, high = max(map(min, ranges)), min(map(max, ranges))
@@ -204,7 +211,7 @@ def common_errors(here: list[Point], there: list[Point], count: int = 3) -> list
 
 
 def told() -> Iterator[str]:
-    """Return lines of a table: every run, then times at equal errors."""
+    """Yield the lines of a table: every run, then times at equal errors."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         bar = meshed_bar(folder)

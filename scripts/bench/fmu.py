@@ -1,6 +1,8 @@
-"""FMUs of mechanisms beside the smallest native FMU and the smallest pythonfmu slave, all through fmpy in one run.
+"""FMUs of mechanisms beside the smallest native FMU and the smallest pythonfmu slave, all through
+fmpy in one run.
 
-Size, time to pack, first start, and the cost of setting, stepping and reading; the peers do nothing but answer the calls.
+Measured are size, time to pack, first start, and the cost of setting, stepping and reading; the
+peers only answer the calls.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ print(time.perf_counter() - begin)
 
 
 def chain(n: int) -> dict:
-    """Return the links of 1 m and 1 kg on revolute joints about y and z in turn."""
+    """Return the description of a chain of n links of 1 m and 1 kg, on revolute joints about y and
+    z in turn.
+    """
     bodies, joints = {}, {}
     for k in range(1, n + 1):
         bodies[f"link{k}"] = {
@@ -60,7 +64,7 @@ def chain(n: int) -> dict:
 
 
 def minimal_native(path: Path) -> Path:
-    """Pack minimal_fmu.c."""
+    """Build minimal_fmu.c and pack it as an FMU."""
     from zipfile import ZipFile
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -83,7 +87,7 @@ MINIMAL = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def minimal_python(path: Path) -> Path:
-    """Pack minimal_slave.py."""
+    """Pack minimal_slave.py as an FMU."""
     from pythonfmu.builder import FmuBuilder
 
     before = list(sys.path)
@@ -96,7 +100,7 @@ def minimal_python(path: Path) -> Path:
 
 
 def median(call: Callable[[], object], repeats: int = 2000) -> float:
-    """Return the median cost of a call in µs."""
+    """Return the median time of a call [µs]."""
     costs = []
     gc.disable()
     for _ in range(repeats):
@@ -108,7 +112,9 @@ def median(call: Callable[[], object], repeats: int = 2000) -> float:
 
 
 def calls(path: Path, outputs: int) -> dict[str, float]:
-    """Return the cost of one set, step and get call through fmpy's plain interface."""
+    """Return the time of one set, one step and one get call [µs] through fmpy's low-level
+    interface.
+    """
     with Archive(path) as archive:
         host = Host(archive).start()
         references = [
@@ -144,7 +150,7 @@ def calls(path: Path, outputs: int) -> dict[str, float]:
 
 
 def cold_start(path: Path) -> float:
-    """Return first start in a fresh process, ms."""
+    """Return the time [ms] of the first start of an FMU in a fresh process."""
     done = subprocess.run(
         [sys.executable, "-c", COLD, str(path)], capture_output=True, text=True, check=True
     )

@@ -1,4 +1,6 @@
-"""Steps of a native FMU for a count of instructions: a bare Python that loads its library and does steps, nothing else."""
+"""Steps a native FMU so that its instructions can be counted: a bare Python loads its library and
+does steps, nothing else.
+"""
 
 import re
 import zipfile
@@ -31,8 +33,8 @@ sys.exit(status)
 
 
 def unpacked(model: str, integrator: str, step: float, folder: Path) -> tuple[Path, list[str]]:
-    """Return the library of a native FMU, and the arguments of the host for it: all but the number
-    of steps, and the step.
+    """Build and unpack a native FMU; return its library and the host's arguments without the number
+    of steps and the step.
     """
     path, here = (
         build_fmu(load(model), folder / "counted.fmu", "native", 2, integrator, step),

@@ -1,7 +1,8 @@
 """The table of hosts: every library mechanism in every host that is here, on every platform, in every kind of archive.
 
-A cell is the largest deviation of an output after the run, relative to its size where that exceeds 1, from co-simulation in this machine's fmpy;
-or a letter for the reason why it was not run, which stands below the table. Above the common bound it is called off.
+A cell is the largest deviation of an output at the end of the run from co-simulation in fmpy on
+this machine, relative to the output's size where that exceeds 1. A cell that was not run shows a
+letter, explained below the table. A deviation above the common bound is marked.
 
 `kinetree bench hosts NAMES --json scripts/bench/hosts.json` renews the rows of mechanisms (without NAMES: all) in the file that is kept, and
 `python -m kinetree.scripts.bench.hosts` writes its table into docs/fmu.md.
@@ -59,7 +60,9 @@ Cell = float | str
 
 
 def possible(host: ForeignHost, backend: str, kind: str) -> bool:
-    """Return whether a host takes archives of a kind by a back end at all."""
+    """Return whether a host can take archives of a kind (co-simulation or model exchange) made by a
+    back end.
+    """
     if backend == "python" and not host.python:
         return False
     if backend == "source" and host.name not in TAKE_COMPILED:
@@ -69,7 +72,7 @@ def possible(host: ForeignHost, backend: str, kind: str) -> bool:
 
 
 def run_of(archive: Archive, name: str) -> list[Task]:
-    """Return the runs of an archive."""
+    """Return the tasks (step size and number of steps, by kind) with which an archive is run."""
     experiment: Any = archive.description.defaultExperiment
     step = archive.step
     count = max(
@@ -79,7 +82,9 @@ def run_of(archive: Archive, name: str) -> list[Task]:
 
 
 def cell(host: ForeignHost, task: Task, expected: list[float]) -> Cell:
-    """Return the largest deviation, or the reason why there is none."""
+    """Run a task in a host; return the largest deviation, or the reason why it was not run or
+    failed.
+    """
     if reason := host.cannot(task):
         return reason
     try:
@@ -89,14 +94,16 @@ def cell(host: ForeignHost, task: Task, expected: list[float]) -> Cell:
 
 
 class Expected:
-    """Values at the end of fmpy's co-simulation of the native archive of a mechanism, by integrator."""
+    """Values at the end of fmpy's co-simulation of the native archive of a mechanism, by
+    integrator.
+    """
 
     def __init__(self, name: str, folder: Path):
         self.name, self.path = name, folder / "expected.fmu"
         self.values: dict[str, list[float]] = {}
 
     def of(self, task: Task, integrator: str) -> list[float]:
-        """Return the values that a task should end with."""
+        """Return the values that a task run by an integrator should end with."""
         if integrator not in self.values:
             build_fmu(load(f"lib:{self.name}"), self.path, "native", 2, integrator)
             with Archive(self.path) as archive:
@@ -115,7 +122,7 @@ def row(name: str, folder: Path) -> dict[str, Cell]:
 
 
 def cells(name: str, folder: Path, backend: str, fmi: int, expected: Expected) -> dict[str, Cell]:
-    """Return the cells of one archive."""
+    """Return the cells of one archive, by host and kind."""
     found: dict[str, Cell] = {}
     mechanism = load(f"lib:{name}")
     platforms = "all" if backend == "native" and has_zig() else None
@@ -139,7 +146,9 @@ def cells(name: str, folder: Path, backend: str, fmi: int, expected: Expected) -
 
 
 def too_coarse(found: list[float], right: list[float], integrator: str, step: float) -> str:
-    """Return why a motion by a fixed step is compared with nothing; empty if it is close enough."""
+    """Return the reason why the fixed step of an archive is too long for a comparison; empty if its
+    error is small enough.
+    """
     error = deviation(found, right)
     if error <= COARSE:
         return ""
@@ -154,19 +163,21 @@ def first_line(error: Exception) -> str:
 
 
 def good(key: str, value: Cell) -> bool:
-    """Return whether a cell is within its bound, or could not be run here."""
+    """Return whether a cell is within the bound of its host, or was skipped for a reason."""
     if isinstance(value, str):
         return not value.startswith("FAILED")
     return value <= (FOREIGN[key.split()[0]].seen if " ME " in key else STEPPED)
 
 
 def off(key: str, value: Cell) -> bool:
-    """Return a number above the bound that all hosts have in common."""
+    """Return whether a cell is a number above the bound that all hosts have in common."""
     return not isinstance(value, str) and value > (INTEGRATED if " ME " in key else STEPPED)
 
 
 def read_table(path: Path) -> dict[str, Any]:
-    """Return the table of a file, or an empty one: mechanisms with the day of their run and their cells."""
+    """Return the table in a file, mechanisms with the day of their run and their cells; an empty
+    one if there is no file.
+    """
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
@@ -176,9 +187,11 @@ def run(
     plots: Path | None = None,
     source: str | None = None,
 ) -> dict:
-    """Fill the table, print it as Markdown, write JSON; fails where a cell is neither good nor empty for a reason.
+    """Fill the table, print it as Markdown, write JSON; fail where a cell is out of bounds or
+    failed.
 
-    `source`: names of mechanisms with commas; their rows alone are run, and those of the others stay as they are in the file.
+    `source`: names of mechanisms, separated by commas; only their rows are run, and others stay as
+    they are in the file.
     """
     table = read_table(json_path) if json_path and source else {}
     with tempfile.TemporaryDirectory() as folder:
@@ -205,7 +218,7 @@ def run(
 
 
 def wanted_names(quick: bool, source: str | None) -> list[str]:
-    """Return the mechanisms to run."""
+    """Return the names of the mechanisms to run."""
     if source is None:
         return list(QUICK) if quick else library_names()
     names = [name.strip().removeprefix("lib:") for name in source.split(",")]
@@ -218,7 +231,7 @@ def wanted_names(quick: bool, source: str | None) -> list[str]:
 
 
 class Letters:
-    """Letters of the reasons why cells are empty, and of failures."""
+    """Letters that stand for the reasons of empty cells and for failures."""
 
     def __init__(self) -> None:
         self.reasons: dict[str, str] = {}
@@ -229,7 +242,7 @@ class Letters:
         return self.reasons.setdefault(reason, first + ascii_lowercase[k % 26])
 
     def shown(self, key: str, value: Cell) -> str:
-        """Return a cell as text."""
+        """Return a cell as text for the table."""
         if isinstance(value, str):
             return self.of(value)
         if off(key, value):
@@ -238,7 +251,9 @@ class Letters:
 
 
 def markdown(table: dict[str, Any]) -> str:
-    """Return the table: mechanisms by hosts, with exponents of deviations and letters for reasons."""
+    """Return the table as Markdown: mechanisms by hosts, with exponents of deviations and letters
+    for reasons.
+    """
     letters = Letters()
     kinds = {
         host: {
@@ -287,7 +302,8 @@ def markdown(table: dict[str, Any]) -> str:
 
 
 def page_part(table: dict[str, Any]) -> str:
-    """Return the part of the page between its marks: how many cells, of which days, and the table."""
+    """Return the generated part of the page: how many cells were run on which days, and the table.
+    """
     days = sorted({each["day"] for each in table.values()})
     found = [value for each in table.values() for value in each["cells"].values()]
     count = sum(not isinstance(value, str) for value in found)
@@ -300,13 +316,13 @@ def page_part(table: dict[str, Any]) -> str:
 
 
 def with_part(page: str, part: str) -> str:
-    """Return the page with another table."""
+    """Return the page with its generated part replaced."""
     before, _, rest = page.partition(BEGIN)
     return before + part + rest.partition(END)[2]
 
 
 def main() -> int:
-    """Write the table of the file into the page."""
+    """Write the stored table into docs/fmu.md."""
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(with_part(page, page_part(read_table(DATA))), encoding="utf-8")
     return 0

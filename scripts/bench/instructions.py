@@ -1,9 +1,11 @@
 """Instruction counts of kernels, steps, FMU steps and a compilation, independent of timing noise.
 
-`valgrind --tool=callgrind` counts the engine for AVX2, which valgrind knows. A bare Python calls it on the blocks of a mechanism, read from files, or
-loads a native FMU and does steps; what the functions of the library do is counted, nothing else. Compiling a description is Python: its instructions
-are the interpreter's. With `--against FILE` of an earlier run a case that grew by more than 2 % fails, and the functions that grew most are named.
-Counts of other versions of LLVM or Python are not compared.
+`valgrind --tool=callgrind` counts the engine for AVX2, which valgrind knows. A bare Python process
+calls the engine on the blocks of a mechanism, read from files, or loads a native FMU and does
+steps; only instructions inside the library are counted. Compiling a description is Python code: its
+counts are bytecode instructions. With `--against FILE` of an earlier run a case that grew by more
+than 2 % fails, and the functions that grew most are named. Counts of other versions of LLVM or
+Python are not compared.
 """
 
 import json
@@ -49,7 +51,7 @@ sys.exit(entry(*blocks, option, target))
 
 @dataclass
 class Case:
-    """A call of an entry, with the number of evaluations or steps in it."""
+    """A call of an engine entry, with the number of evaluations or steps that it makes."""
 
     name: str
     entry: str
@@ -60,12 +62,12 @@ class Case:
 
 
 def evaluations(name: str, model: str | dict[str, Any], **settings: float) -> Case:
-    """Return accelerations at the start."""
+    """Return the case that evaluates the accelerations of a model at its start."""
     return evaluations_of(name, load(model, **settings).compile())
 
 
 def evaluations_of(name: str, system: System) -> Case:
-    """Return accelerations of a system at the start."""
+    """Return the case that evaluates the accelerations of a compiled system at its start."""
     system._fast.set_state(*system.start())
     return Case(
         name,
@@ -78,7 +80,7 @@ def evaluations_of(name: str, system: System) -> Case:
 
 
 def steps(name: str, model: str, integrator: str, step: float, **settings: float) -> Case:
-    """Return the steps of fixed size from the start."""
+    """Return the case that makes steps of fixed size from the start of a model."""
     system = load(model, **settings).compile()
     run = Run(make_unit(system, integrator))
     stop = STEPS * step
@@ -102,12 +104,12 @@ def cases() -> list[Case]:
 
 
 def counted_level() -> str:
-    """Return the highest processor level that valgrind and this machine support."""
+    """Return the highest processor level that both valgrind and this machine support."""
     return LEVELS[1] if level() in LEVELS[1:] else LEVELS[0]
 
 
 def library() -> Path:
-    """Return the engine for that level, built if missing."""
+    """Return the engine compiled for that processor level, built if missing."""
     processor = counted_level()
     if level() not in LEVELS:
         raise BadInput("bench instructions: valgrind counts on x86-64 machines")
@@ -118,7 +120,7 @@ def library() -> Path:
 
 
 def count(case: Case, engine: Path) -> dict[str, float]:
-    """Return the instructions by function, and of everything, per evaluation or step."""
+    """Return the instructions per evaluation or step, by function and in total."""
     entry = f"kt_{case.entry}{suffix_of(counted_level())}"
     with tempfile.TemporaryDirectory() as folder:
         files = []
@@ -142,7 +144,9 @@ def count(case: Case, engine: Path) -> dict[str, float]:
 
 
 def watched(name: str, folder: Path, host: str, *arguments: str) -> str:
-    """Run a bare Python under callgrind: its report."""
+    """Run a host script in a bare Python under callgrind and return the report of
+    callgrind_annotate.
+    """
     out = folder / "out"
     watch = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
     finished = subprocess.run(
@@ -161,8 +165,8 @@ def watched(name: str, folder: Path, host: str, *arguments: str) -> str:
 
 
 def fmu_step(name: str) -> dict[str, float]:
-    """Return the instructions by function of a step of a native FMU, as the difference of a long
-    and a short run.
+    """Return the instructions of one step of a native FMU by function, from the difference of a
+    long and a short run.
     """
     with tempfile.TemporaryDirectory() as folder:
         library, arguments = fmu_step_instructions.unpacked(
@@ -182,16 +186,16 @@ def fmu_step(name: str) -> dict[str, float]:
 
 
 def compilation() -> dict[str, float]:
-    """Return the interpreter's instructions by function of reading and compiling a description,
-    once everything is imported.
+    """Return the bytecode instructions by function for reading and compiling a description, without
+    imports.
     """
     load(COMPILED).compile()
     return bytecodes(lambda: load(COMPILED).compile())
 
 
 def functions(report: str, engine: str) -> dict[str, float]:
-    """Return the own instructions by function of the engine, and their sum, of a report of
-    callgrind_annotate; kernels by module and name.
+    """Return the exclusive instruction counts by function of the engine, and their sum, from a
+    report of callgrind_annotate; kernels by module and name.
     """
     found = {"total": 0.0}
     for line in report.splitlines():
@@ -220,8 +224,8 @@ def grown(before: dict[str, float], after: dict[str, float]) -> str:
 
 
 def compare(kept: dict[str, Any], data: dict[str, Any]) -> list[str]:
-    """Return the cases that grew by more than 2 %, with functions; only for equal LLVM and Python
-    versions.
+    """Return the cases that grew by more than 2 %, with their functions; only for equal LLVM and
+    Python versions.
     """
     failed = []
     for part, made_by in MADE_BY.items():
@@ -246,7 +250,7 @@ MADE_BY = {
 
 
 def require_valgrind(who: str) -> None:
-    """Refuse to count without the program that does it."""
+    """Raise an error if valgrind is not installed; `who` names the benchmark."""
     if shutil.which("valgrind") is None or shutil.which("callgrind_annotate") is None:
         raise BadInput(f"{who} needs valgrind: install it with 'apt-get install valgrind'")
 
@@ -264,7 +268,9 @@ def show(name: str, found: dict[str, float]) -> None:
 def run(
     quick: bool, json_path: Path | None, plots: Path | None, against: Path | None = None
 ) -> None:
-    """Count all cases; compare with an earlier run."""
+    """Count all cases, print them, write JSON, and compare them with an earlier run if one is
+    given.
+    """
     require_valgrind("bench instructions")
     kept = None if against is None else json.loads(against.read_text(encoding="utf-8"))
     engine = library()

@@ -1,8 +1,10 @@
 """Work against accuracy of whole mechanisms, a few per class, beside scipy, SUNDIALS (scikit-sundae) and Exudyn in one run.
 
-Ours run by the engine and by straight-line code (`system.specialise()`); CVODE calls that same straight-line code from C, scipy calls the engine from
-Python, both from corner to corner of the laws of time; Exudyn has models of its own. Errors are the largest over ten instants (Exudyn: at the end) of
-coordinates, speeds and states over their largest values, from a run at 1e-12. Seconds are those of the thread.
+Ours run by the engine and by straight-line code (`system.specialise()`); CVODE calls the same
+straight-line code from C, scipy calls the engine from Python; both are restarted at every
+discontinuity of functions of time. Exudyn runs models of its own. An error is the largest over ten
+instants (Exudyn: at the end) of coordinates, speeds and states, relative to their largest values;
+the reference is a run at a tolerance of 1e-12. Seconds are processor time of the thread.
 """
 
 import json
@@ -43,7 +45,7 @@ FLOOR = 0.7  # of the best peer, below which ours are never to be
 
 
 class Point(NamedTuple):
-    """A run: its setting, cost and error."""
+    """One run: its setting, cost and error."""
 
     setting: float
     error: float
@@ -52,7 +54,9 @@ class Point(NamedTuple):
 
 
 class Rates:
-    """(q', u', x') of a system as a function of (t, y), counted; for coordinates whose rates are the speeds."""
+    """(q', u', x') of a system as a function of (t, y) that counts its calls; for coordinates whose
+    rates are the speeds.
+    """
 
     def __init__(self, system: System):
         self.instance, self.calls = system._fast, 0
@@ -72,7 +76,7 @@ class Rates:
         return status
 
     def seconds(self) -> float:
-        """Return the time of one evaluation without Python."""
+        """Return the time [s] of one evaluation by the engine, without Python's overhead."""
         self(0.0, self.y0, np.empty(self.n))
         repeat, best = self.instance.entry("repeat"), math.inf
         for _ in range(20):
@@ -94,7 +98,9 @@ def own_once(
     straight: bool = False,
     rows: int = INSTANTS,
 ) -> tuple[np.ndarray, int, float]:
-    """Return states at the instants, as many as rows, evaluations, seconds."""
+    """Run one of our integrators with `rows` output rows; return the states at the instants, the
+    evaluations and the seconds.
+    """
     unit, c = make_unit(system, integrator), system.compiled
     if straight:
         attach(unit, *straight_line(system))
@@ -127,8 +133,8 @@ def own_once(
 
 
 def row_seconds(system: System, case: Case) -> float:
-    """Return what a row costs ours: the state between steps is projected, and the engine evaluates
-    everything that can be read there; peers interpolate.
+    """Return the time [s] of one output row of our runs: the state there is projected onto the
+    constraints and everything is evaluated, whereas peers only interpolate.
     """
     few, many = (
         min(own_once(system, case, "auto", 1e-4, rows=rows)[2] for _ in range(REPEATS))
@@ -139,14 +145,14 @@ def row_seconds(system: System, case: Case) -> float:
 
 @cache
 def straight_line(system: System) -> tuple[list[Motion | str], Machine | None]:
-    """Return the right-hand side as straight-line code."""
+    """Return the right-hand side of a system as straight-line code."""
     found = motions(make_unit(system))
     return found, machine_of(found)
 
 
 @cache
 def cvode(system: System) -> Cvode:
-    """Return CVODE on that code."""
+    """Return CVODE with the straight-line code of a system as its right-hand side."""
     _, machine = straight_line(system)
     if machine is None:
         raise RuntimeError("no straight-line code")
@@ -157,7 +163,7 @@ def cvode(system: System) -> Cvode:
 def cvode_once(
     system: System, case: Case, name: str, tolerance: float
 ) -> tuple[np.ndarray, int, float]:
-    """Return one run of CVODE."""
+    """Return states, evaluations and seconds of one run of CVODE."""
     return cvode(system).run(
         ADAMS if name == "CVODE Adams" else BDF,
         tolerance,
@@ -170,7 +176,9 @@ def cvode_once(
 def peer_once(
     system: System, case: Case, name: str, tolerance: float
 ) -> tuple[np.ndarray, int, float]:
-    """Return one run of scipy, restarted at the corners of functions of time."""
+    """Return states, evaluations and seconds of one run of scipy, restarted at discontinuities of
+    functions of time.
+    """
     rates, times = Rates(system), instants(case)
     parts = [0.0, *case.corners, case.stop]
     y, rows, clock = rates.y0, [], time.thread_time()
@@ -186,7 +194,9 @@ def peer_once(
 def stretch(
     rates: Rates, name: str, tolerance: float, asked: np.ndarray, y: np.ndarray
 ) -> np.ndarray:
-    """Return the states at the requested instants, the first of which is the start."""
+    """Integrate by scipy without a restart; return the states at the requested instants, the first
+    of which is the start.
+    """
     absolute = 1e-2 * tolerance  # as ours
     from scipy.integrate import solve_ivp
 
@@ -214,7 +224,8 @@ def curve(
     tolerances: list[float],
     exact: np.ndarray,
 ) -> list[Point]:
-    """Return the runs of one method over the tolerances."""
+    """Return one point per tolerance for a method: cost and error, the cheapest of `repeats` runs.
+    """
     system, found = case.compiled(), []
     scale = np.maximum(np.abs(exact).max(axis=0), LEAST)
     for tolerance in tolerances:
@@ -236,8 +247,8 @@ def curve(
 
 
 def cost(points: list[Point], error: float, of: Callable[[Point], float]) -> float:
-    """Return the least cost of an error, on the straight line between neighbouring runs in
-    logarithms; infinite where none is so accurate.
+    """Return the least cost at which a method reaches an error, interpolated between runs on
+    logarithmic scales; infinite if no run is that accurate.
     """
     best = math.inf
     ordered = sorted(points, key=lambda point: -point.error)
@@ -252,7 +263,7 @@ def cost(points: list[Point], error: float, of: Callable[[Point], float]) -> flo
 
 
 def methods(case: Case) -> list[str]:
-    """Return ours for a class."""
+    """Return the names of our integrators that suit the class of a mechanism."""
     return [
         *([each.name for each in INTEGRATORS if not each.fixed] if not case.stiff else case.ours),
         "auto",
@@ -260,7 +271,7 @@ def methods(case: Case) -> list[str]:
 
 
 def measure(case: Case, quick: bool) -> dict[str, Any]:
-    """Return all curves of a mechanism."""
+    """Return the work-precision curves of all methods for a mechanism."""
     tolerances = [float(x) for x in 10.0 ** -np.arange(2.0, 10.5, 2.0 if quick else 1.0)]
     system = case.compiled()
     exact = own_once(system, case, case.reference, REFERENCE)[0]
@@ -313,7 +324,7 @@ def taken(point: Point) -> float:
 def cheapest(
     curves: dict[str, list[Point]], error: float, of: Callable[[Point], float]
 ) -> tuple[float, str]:
-    """Return the least cost of an error, and by which method."""
+    """Return the least cost at which any method reaches an error, and the name of the method."""
     return min(
         ((cost(points, error, of), name) for name, points in curves.items()),
         default=(math.inf, "–"),
@@ -321,7 +332,9 @@ def cheapest(
 
 
 def lines(found: dict[str, Any], aim: float) -> Iterator[str]:
-    """Cost of every accuracy by everybody, as a table; then the best peer over our best."""
+    """Return a table of the cost of every accuracy by every method, then the best peer relative to
+    our best.
+    """
     methods = found["ours"] | found["peers"]
     yield (
         f"\n{found['class']}: {found['case']}, {found['us']:.2f} µs per evaluation by the engine, "

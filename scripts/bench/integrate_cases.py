@@ -1,4 +1,6 @@
-"""Mechanisms by class for work against accuracy: smooth trees, closed loops, stiff contacts, hydraulics."""
+"""Mechanisms by class for the benchmark of work against accuracy: smooth trees, closed loops, stiff
+contacts, hydraulics.
+"""
 
 from collections.abc import Callable
 from functools import cache
@@ -36,7 +38,9 @@ def compiled(make: Callable[[], System]) -> System:
 
 
 def sledge() -> System:
-    """Return a sledge with three swinging rods that slides to rest on stiff frictional ground."""
+    """Return a sledge with three pendulum rods that slides on stiff frictional ground until it
+    stops.
+    """
     rod = {
         "mass": MASS,
         "com": [0, 0, -0.5 * ROD],

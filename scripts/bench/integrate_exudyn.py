@@ -1,4 +1,6 @@
-"""Exudyn's own models of mechanisms for work against accuracy: a chain of revolute bodies as a kinematic tree, N four-bars in the plane."""
+"""Exudyn models for the benchmark of work against accuracy: a chain of revolute bodies as a
+kinematic tree, and N plane four-bars.
+"""
 
 import time
 from typing import Any
@@ -11,7 +13,7 @@ from kinetree.scripts.bench.loops_peers import exudyn as loops
 
 
 def tree(bodies: int) -> tuple[Any, Any]:
-    """Return the chain of `dynamics_trees`, and its sensorless system: (module, (container,
+    """Return the chain of `dynamics_trees` in Exudyn, without sensors: (module, (container,
     system)).
     """
     import exudyn
@@ -56,8 +58,8 @@ def tree(bodies: int) -> tuple[Any, Any]:
 
 
 def chain_run(bodies: int, stop: float, solver: str, setting: float) -> tuple[np.ndarray, float]:
-    """Return coordinates and speeds at the end, seconds; the setting is a tolerance, or a number of
-    steps.
+    """Run the chain in Exudyn; return final coordinates and speeds, and seconds. `setting` is a
+    tolerance or a number of steps.
     """
     exu, (_container, system) = tree(bodies)
     settings = exu.SimulationSettings()
@@ -81,7 +83,9 @@ def chain_run(bodies: int, stop: float, solver: str, setting: float) -> tuple[np
 def exudyn_points(
     model: str, stop: float, exact: np.ndarray, scale: np.ndarray, quick: bool
 ) -> dict[str, list[tuple[float, float, int, float]]]:
-    """Return (setting, final error, 0, seconds) of Exudyn's methods; nothing if not installed."""
+    """Return (setting, final error, 0, seconds) of Exudyn's methods; nothing if Exudyn is not
+    installed.
+    """
     every = 2 if quick else 1
     try:
         if model == "loops":

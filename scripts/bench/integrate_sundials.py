@@ -1,7 +1,8 @@
 """CVODE of SUNDIALS as C programs use it: the libraries in the wheel of scikit-sundae, called without Python in between.
 
-The right-hand side is the straight-line machine code of a mechanism, the very code that our own fast runs call; the step of CVODE calls it through a
-function compiled by numba. Jacobians are CVODE's own, dense, by differences; what it costs is told by its counters.
+The right-hand side is the straight-line machine code of a mechanism, as in our own fast runs; CVODE
+calls it through a function compiled by numba. Jacobians are CVODE's dense difference quotients;
+evaluations are read from CVODE's counters.
 """
 
 import ctypes
@@ -52,7 +53,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 
 @cache
 def functions() -> dict[str, Any]:
-    """Return the functions of SUNDIALS by name; ImportError where the wheel is not installed."""
+    """Return the functions of SUNDIALS by name; raise ImportError if the wheel is not installed."""
     found = importlib.util.find_spec("sksundae")
     if found is None or found.origin is None:
         raise ImportError("scikit-sundae is not installed")
@@ -76,7 +77,8 @@ def address_of(function: Any) -> int:
 def right_hand_side(address: int, system: System):
     """Return the C callback of CVODE: (t, y, rates, memory) -> status.
 
-    Where that code does not hold, as at other pivots of a loop, the engine answers, as it does in our runs.
+    Where the straight-line code is not valid, for example at other pivots of a loop, the engine is
+    called instead, as in our own runs.
     """
     instance, ws, work = system._fast, system._fast.ws, system._fast.work
     at_q, at_u, at_x, at_udot, at_xdot, at_val = (
@@ -130,7 +132,9 @@ class Cvode:
         times: np.ndarray,
         corners: Sequence[float],
     ) -> tuple[np.ndarray, int, float]:
-        """Return states at the times, evaluations, seconds; begun anew at the corners."""
+        """Integrate by CVODE with a restart at every corner; return the states at the times, the
+        evaluations and the seconds.
+        """
         call, context = self.call, ctypes.c_void_p()
         assert call["SUNContext_Create"](0, ctypes.byref(context)) == 0
         call["SUNContext_ClearErrHandlers"](context)
@@ -169,7 +173,8 @@ class Cvode:
         return np.array(rows), int(counts.sum()), time.thread_time() - clock
 
     def evaluations(self, mem: int, method: int) -> tuple[int, int]:
-        """Return since the last beginning: of steps, for Jacobians."""
+        """Return the evaluations since the last restart: those of steps, and those for Jacobians.
+        """
         found = (ctypes.c_long(), ctypes.c_long())
         self.call["CVodeGetNumRhsEvals"](mem, ctypes.byref(found[0]))
         if method == BDF:

@@ -1,4 +1,4 @@
-"""List of all integrators, and a run of one on a test problem."""
+"""List of all integrators, and a function that runs one of them on a test problem."""
 
 import time
 from typing import NamedTuple
@@ -20,7 +20,7 @@ METHODS: dict[str, Kernels] = KERNELS | {
 
 
 class Run(NamedTuple):
-    """The result of a run."""
+    """The states, counters and status of one run."""
 
     status: int
     states: np.ndarray  # one row per output time
@@ -40,8 +40,8 @@ def memory(
     h: float = 0.0,
     **header: float,
 ) -> np.ndarray:
-    """Return the memory of a method with its options set; `header` names further numbers of the
-    header in lower case.
+    """Return the work array of an integrator with its options set; `header` gives further header
+    entries by their names in lower case.
     """
     n = len(case.start)
     mem = np.empty(METHODS[name].size(n))
@@ -53,7 +53,7 @@ def memory(
 
 
 def run(name: str, case: Problem, times: np.ndarray, mem: np.ndarray) -> Run:
-    """Integrate from t = 0 over the output times."""
+    """Integrate a test problem from t = 0 over the output times."""
     method, start = METHODS[name], np.array(case.start)
     out = np.full(len(times) * len(start), np.nan)
     clock = time.perf_counter()

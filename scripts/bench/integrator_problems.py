@@ -29,7 +29,7 @@ class Problem(NamedTuple):
 
 @kernel
 def orbit(f, y):
-    """Kepler's problem in the plane, y = (x, y, x', y')."""
+    """Write the rates of the plane Kepler problem, y = (x, y, x', y'), to f."""
     r3 = (y[0] * y[0] + y[1] * y[1]) ** 1.5
     f[0], f[1] = y[2], y[3]
     f[2], f[3] = -y[0] / r3, -y[1] / r3
@@ -37,7 +37,9 @@ def orbit(f, y):
 
 @kernel
 def arenstorf(f, y):
-    """Satellite of the restricted three-body problem, y = (x, y, x', y')."""
+    """Write the rates of a satellite in the restricted three-body problem, y = (x, y, x', y'), to
+    f.
+    """
     r1 = ((y[0] + MOON) ** 2 + y[1] ** 2) ** 1.5
     r2 = ((y[0] - 1.0 + MOON) ** 2 + y[1] ** 2) ** 1.5
     f[0], f[1] = y[2], y[3]
@@ -47,14 +49,14 @@ def arenstorf(f, y):
 
 @kernel
 def robertson(f, y):
-    """Three reactions with rates 0.04, 1e4, 3e7."""
+    """Write the rates of Robertson's three reactions with coefficients 0.04, 1e4 and 3e7 to f."""
     a, b, c = 0.04 * y[0], 1e4 * y[1] * y[2], 3e7 * y[1] * y[1]
     f[0], f[1], f[2] = b - a, a - b - c, c
 
 
 @kernel
 def hires(f, y):
-    """High irradiance response of a plant: eight reactions."""
+    """Write the rates of HIRES (high irradiance response of a plant, eight reactions) to f."""
     c = 280.0 * y[5] * y[7]
     f[0] = -1.71 * y[0] + 0.43 * y[1] + 8.32 * y[2] + 0.0007
     f[1] = 1.71 * y[0] - 8.75 * y[1]
@@ -68,7 +70,9 @@ def hires(f, y):
 
 @kernel
 def springs(f, y, w, d):
-    """Oscillator of frequency 1 that drags another one of frequency w and damping ratio d; a first-order state follows. y = (q, u, x)."""
+    """Write the rates of an oscillator of frequency 1 coupled to one of frequency w and damping
+    ratio d, with a first-order state, to f; y = (q, u, x).
+    """
     f[0], f[1] = y[2], y[3]
     f[2] = -y[0]
     f[3] = -w * w * (y[1] - y[0]) - 2.0 * d * w * (y[3] - y[2])
@@ -78,7 +82,9 @@ def springs(f, y, w, d):
 
 @kernel
 def chain(f, t, y, stiffness, damping):
-    """Masses on a line joined by hardening springs, first one shaken; y = (q, u)."""
+    """Write the rates of masses on a line joined by hardening springs, the first one shaken, to f;
+    y = (q, u).
+    """
     n = len(y) // 2
     for i in range(n):
         left_q, left_u = (math.sin(t), math.cos(t)) if i == 0 else (y[i - 1], y[n + i - 1])
@@ -92,8 +98,8 @@ def chain(f, t, y, stiffness, damping):
 
 @kernel
 def problem(f, context, t, y):
-    """Return the right-hand side of the problem of kind context[0] with parameters context[1],
-    context[2].
+    """Write the rates of the problem of kind context[0] with parameters context[1], context[2] to
+    f.
     """
     kind, a, b = int(context[0]), context[1], context[2]
     if kind == ORBIT:
@@ -121,7 +127,7 @@ def problem(f, context, t, y):
 
 
 def kepler_end(eccentricity: float, t: float) -> tuple[float, ...]:
-    """Return exact state at t of an orbit started at its pericentre."""
+    """Return the exact state at time t of an orbit started at its pericentre."""
     e, big = eccentricity, t
     for _ in range(60):
         big -= (big - e * math.sin(big) - t) / (1.0 - e * math.cos(big))
@@ -135,7 +141,7 @@ def kepler_end(eccentricity: float, t: float) -> tuple[float, ...]:
 
 
 def kepler(eccentricity: float, stop: float) -> Problem:
-    """Return the orbit from its pericentre."""
+    """Return the problem of a Kepler orbit that starts at its pericentre."""
     e = eccentricity
     start = (1.0 - e, 0.0, 0.0, math.sqrt((1.0 + e) / (1.0 - e)))
     return Problem(
@@ -144,7 +150,7 @@ def kepler(eccentricity: float, stop: float) -> Problem:
 
 
 def shaken_chain(masses: int, stiffness: float, damping: float, stop: float) -> Problem:
-    """Return a chain at rest on a shaken support."""
+    """Return the problem of a chain at rest on a shaken support."""
     stiff = stiffness * stop > 1e4
     return Problem(
         f"chain of {masses}",
@@ -205,7 +211,9 @@ HIRES_END = Problem(
 
 
 def rates(case: Problem):
-    """Return right-hand side as a Python function f(t, y) on the same kernel, for other solvers."""
+    """Return the right-hand side as a Python function f(t, y) that calls the same kernel, for other
+    solvers.
+    """
 
     def f(t: float, y: np.ndarray) -> np.ndarray:
         out = np.empty(len(y))

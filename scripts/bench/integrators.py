@@ -35,7 +35,7 @@ PEER_LIMIT = 20.0  # seconds of one peer run beyond which its tighter tolerances
 
 
 def cases(quick: bool) -> list[Problem]:
-    """Return non-stiff problems first."""
+    """Return the test problems, non-stiff ones first."""
     few = [kepler(0.5, 20.0), shaken_chain(20, 400.0, 0.2, 20.0), HIRES_END]
     return (
         few
@@ -51,7 +51,9 @@ def cases(quick: bool) -> list[Problem]:
 
 
 def with_reference(case: Problem) -> Problem:
-    """Return the problem with an end to compare with."""
+    """Return the problem with a reference end state, computed at a tolerance of 1e-13 if it has
+    none.
+    """
     if case.end is not None:
         return case
     name = "radau" if case.stiff else "adams"
@@ -65,13 +67,13 @@ def with_reference(case: Problem) -> Problem:
 
 
 def error_of(case: Problem, end: np.ndarray) -> float:
-    """Return the largest error of a state, relative where the state exceeds one."""
+    """Return the largest error of a final state, relative where the state exceeds one."""
     exact = np.array(case.end)
     return float(np.max(np.abs(end - exact) / np.maximum(1.0, np.abs(exact))))
 
 
 def own(name: str, case: Problem, setting: float) -> dict:
-    """Return one run of our integrator; setting is the tolerance or the number of steps."""
+    """Return one run of our integrator; `setting` is the tolerance or the number of steps."""
     options = (
         {"h": case.stop / setting, "refresh": 5.0}
         if name in FIXED
@@ -96,7 +98,7 @@ def own(name: str, case: Problem, setting: float) -> dict:
 
 
 def counted(case: Problem) -> tuple[Callable, list[int]]:
-    """Return f(t, y, out) on the compiled right-hand side, and its count."""
+    """Return f(t, y, out) on the compiled right-hand side, and its counter of calls."""
     calls = [0]
 
     def f(t: float, y: np.ndarray, out: np.ndarray) -> None:
@@ -139,13 +141,13 @@ def peer(name: str, case: Problem, tolerance: float) -> dict:
 
 
 def steps_for(case: Problem, quick: bool) -> list[float]:
-    """Step numbers of fixed-step methods."""
+    """Return the numbers of steps with which fixed-step methods are run."""
     coarsest = 2000 if case.stiff else 400
     return [float(coarsest * 2**k) for k in range(0, 6, 2 if quick else 1)]
 
 
 def measure(case: Problem, quick: bool) -> dict[str, list[dict]]:
-    """Return all curves of one problem."""
+    """Return the work-precision curves of all methods for one problem."""
     tolerances = [float(x) for x in 10.0 ** -np.arange(3, 13, 3 if quick else 1)]
     curves = {}
     for name in OWN_STIFF if case.stiff else OWN_EXPLICIT:
@@ -162,13 +164,13 @@ def measure(case: Problem, quick: bool) -> dict[str, list[dict]]:
 
 
 def best(curve: list[dict], error: float) -> dict | None:
-    """Return the cheapest point of a curve that is at least so accurate."""
+    """Return the cheapest run of a curve whose error is at most `error`."""
     good = [point for point in curve if point.get("error", np.inf) <= error]
     return min(good, key=lambda point: point["evaluations"]) if good else None
 
 
 def table(name: str, curves: dict[str, list[dict]], error: float) -> None:
-    """Print the cost of one accuracy."""
+    """Print the cost of every method at one accuracy."""
     typer.echo(f"\n{name}: cheapest run with an error below {error:g}")
     for method, curve in curves.items():
         point = best(curve, error)
@@ -181,7 +183,7 @@ def table(name: str, curves: dict[str, list[dict]], error: float) -> None:
 
 
 def plot(path: Path, name: str, curves: dict[str, list[dict]]) -> None:
-    """Error against evaluations and against time."""
+    """Plot error against evaluations and against time."""
     import matplotlib
 
     matplotlib.use("Agg")

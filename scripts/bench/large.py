@@ -1,6 +1,7 @@
 """Growth of time and memory with the number of bodies, loops and steps.
 
-Long chains, many four-bars in a row, and a run of many steps of rk4 whose rows go to a Parquet file while it goes on.
+The cases are long chains, many four-bars in a row, and a run of many rk4 steps whose rows are
+streamed to a Parquet file.
 """
 
 import json
@@ -24,7 +25,9 @@ EVALUATIONS = 20
 
 
 def memory() -> float:
-    """Return the resident memory of this process [MB], or its peak where the system gives no more."""
+    """Return the resident memory of this process [MB], or its peak where the system does not report
+    the present value.
+    """
     status = Path("/proc/self/status")
     if status.is_file():
         rows = dict(line.split(":", 1) for line in status.read_text().splitlines())
@@ -35,7 +38,9 @@ def memory() -> float:
 
 
 def sized(what: str, size: int) -> dict[str, Any]:
-    """Return seconds to read and compile, and per evaluation."""
+    """Return the seconds to read and compile a mechanism of a size, the time of an evaluation, and
+    its memory.
+    """
     clock = time.process_time()
     made = (
         system(chain("revolute", size))
@@ -59,7 +64,7 @@ def sized(what: str, size: int) -> dict[str, Any]:
 
 
 def long_run(steps: int) -> dict[str, Any]:
-    """Return the memory and time of the first and the last tenth of a run of so many steps."""
+    """Return memory and time of the first and the last tenth of a run of `steps` steps."""
     made, marks = load("lib:double-pendulum").compile(), []
     stop = steps * STEP
     next_mark = 0.1 * stop

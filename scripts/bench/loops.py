@@ -1,7 +1,9 @@
 """Closed loops beside Pinocchio, MuJoCo and Exudyn in one run: time per acceleration and time to simulate, N four-bars of growing N.
 
-Peers hold the same plane mechanism in general 3D (Exudyn: in the plane, where it is fastest). Python's call overhead, timed on a one-body model, is
-taken off the peers' times. MuJoCo's loops are soft, Exudyn takes fixed steps: their errors stand beside their times.
+Peers model the same plane mechanism in general 3D (Exudyn: in the plane, where it is fastest).
+Python's call overhead, measured on a one-body model, is subtracted from the peers' times. MuJoCo's
+loop constraints are soft and Exudyn uses fixed steps, so their errors are printed beside their
+times.
 """
 
 import time
@@ -38,7 +40,7 @@ TIPS = {
 
 
 def timed(call: Callable[[int], object], count: int) -> float:
-    """Return the microseconds of one of `count` evaluations inside call(count)."""
+    """Return the time [µs] of one of the `count` evaluations that call(count) makes."""
     best = float("inf")
     call(1)
     for _ in range(REPEATS):
@@ -49,7 +51,9 @@ def timed(call: Callable[[int], object], count: int) -> float:
 
 
 def own_acceleration(n: int) -> dict:
-    """Return kinematics, loads, multipliers and accelerations."""
+    """Return the time of one evaluation of N four-bars by the engine: kinematics, loads,
+    multipliers and accelerations.
+    """
     system = load("lib:n_four_bar", n=n).compile()
     q, u = system.start()
     system.accelerations(0.0, q, u)
@@ -66,7 +70,7 @@ def own_acceleration(n: int) -> dict:
 
 
 def straight_line(n: int) -> dict:
-    """Return the times of N four-bars by specialised code."""
+    """Return the time of one evaluation of N four-bars by straight-line code."""
     return {
         "method": "kinetree straight-line",
         "loops": n,
@@ -75,7 +79,7 @@ def straight_line(n: int) -> dict:
 
 
 def others() -> list[dict]:
-    """Return times of planar library mechanisms with lcaba."""
+    """Return the times of planar library mechanisms beside Pinocchio's lcaba."""
     found = []
     for name in loops_plane.PLANE:
         try:
@@ -93,7 +97,9 @@ def others() -> list[dict]:
 
 
 def in_space() -> list[dict]:
-    """Return times of spatial mechanisms with point constraints whose accelerations agree."""
+    """Return the times of spatial mechanisms with point constraints beside Pinocchio's, where
+    accelerations agree.
+    """
     found = []
     for name in loops_spatial.DRAWINGS:
         try:
@@ -110,7 +116,9 @@ def in_space() -> list[dict]:
 
 
 def ratios(found: list[dict]) -> list[dict]:
-    """Return times of lcaba, or constraintDynamics, relative to ours, with the targets."""
+    """Return the times of Pinocchio's lcaba, or constraintDynamics, relative to ours, with the
+    target ratios.
+    """
     theirs = {(row["method"], row.get("mechanism"), row["loops"]): row["us"] for row in found}
     rows = []
     for row in found:
@@ -143,7 +151,7 @@ def ratios(found: list[dict]) -> list[dict]:
 
 
 def projection(model: str, step: float, **settings: int) -> dict:
-    """Return the share of projection in a step of rk4."""
+    """Return the share of constraint projection in the time of an rk4 step."""
     system, count = load(model, **settings).compile(), 500
     run, best, price = Run(make_unit(system, "rk4")), float("inf"), float("inf")
     write_integrator_options(
@@ -177,7 +185,9 @@ def projection(model: str, step: float, **settings: int) -> dict:
 
 
 def own_simulation(n: int, stop: float, tolerance: float, integrator: str) -> dict:
-    """Return a run to `stop` with its error against the exact solution."""
+    """Return the time and final error of a run to `stop`; the error is relative to the exact
+    solution.
+    """
     system = load("lib:n_four_bar", n=n).compile()
     runs = []
     for _ in range(3):
@@ -198,7 +208,7 @@ def own_simulation(n: int, stop: float, tolerance: float, integrator: str) -> di
 
 
 def accelerations(sizes: tuple[int, ...]) -> list[dict]:
-    """Return time per acceleration of everybody."""
+    """Return the time per acceleration of all programs, for several numbers of loops."""
     found = []
     for n in sizes:
         found.append(own_acceleration(n))
@@ -235,7 +245,8 @@ def versions() -> dict[str, str]:
 
 
 def growth(results: list[dict], method: str) -> float:
-    """Return the exponent of time over the number of loops, the larger half."""
+    """Return the exponent of a method's time over the number of loops, fitted to the larger half.
+    """
     points = sorted((entry["loops"], entry["us"]) for entry in results if entry["method"] == method)
     points = points[len(points) // 2 - 1 :]
     if len(points) < 2:
@@ -286,7 +297,7 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
 
 
 def draw(results: list[dict], path: Path) -> None:
-    """Time per acceleration over the number of loops."""
+    """Plot the time per acceleration over the number of loops."""
     import matplotlib
 
     matplotlib.use("Agg")

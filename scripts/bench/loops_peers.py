@@ -11,7 +11,7 @@ GRAVITY = 9.81
 
 
 def accelerations(n: int, timed: Timer) -> list[dict]:
-    """Return time per acceleration of the peers that are installed."""
+    """Return the time per acceleration of the peers that are installed."""
     found = []
     for each in (pinocchio, mujoco):
         try:
@@ -33,8 +33,8 @@ def simulations(n: int, stop: float, exact: tuple[float, float], quick: bool) ->
 
 # -- Pinocchio ------------------------------------------------------------------------------------------------------------------------------
 def pinocchio_model(n: int):
-    """Return the tree of cranks, each with its coupler, loops as constraints between coupler end
-    and next crank's end.
+    """Return the tree of cranks, each with its coupler, and the loop constraints between the end of
+    a coupler and the end of the next crank.
     """
     import pinocchio as pin
 
@@ -74,7 +74,9 @@ def pinocchio_model(n: int):
 
 
 def pinocchio(n: int, timed: Timer) -> list[dict]:
-    """Return loops as 3D point constraints, the cheapest form Pinocchio has for them."""
+    """Return Pinocchio's times with loops as 3D point constraints, the cheapest form that Pinocchio
+    has for them.
+    """
     import pinocchio as pin
 
     settings = pin.ProximalSettings(1e-12, 1e-6, 3)
@@ -112,7 +114,7 @@ def pinocchio(n: int, timed: Timer) -> list[dict]:
 
 
 def call_overhead(timed: Timer) -> float:
-    """Return the time of a call on a model of one body."""
+    """Return the time [µs] of a call on a model of one body."""
     import pinocchio as pin
 
     model = pin.Model()
@@ -132,7 +134,7 @@ def call_overhead(timed: Timer) -> float:
 
 # -- MuJoCo ---------------------------------------------------------------------------------------------------------------------------------
 def mujoco(n: int, timed: Timer) -> list[dict]:
-    """Return mj_forward with the loops as soft connect constraints."""
+    """Return the time of MuJoCo's mj_forward with the loops as soft connect constraints."""
     import mujoco as module
 
     mj: Any = module  # what it offers is known at run time alone
@@ -168,7 +170,9 @@ def mujoco(n: int, timed: Timer) -> list[dict]:
 
 # -- Exudyn ---------------------------------------------------------------------------------------------------------------------------------
 def exudyn(n: int, stop: float, steps: int, exact: tuple[float, float]) -> dict:
-    """Return plane rigid bodies with revolute joints, generalised alpha of index 2."""
+    """Return a run of Exudyn with plane rigid bodies and revolute joints, by generalised alpha of
+    index 2.
+    """
     import exudyn
     from exudyn.utilities import (
         Force,

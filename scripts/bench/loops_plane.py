@@ -1,6 +1,8 @@
-"""Plane mechanisms of the library in Pinocchio: hinges about z, loops closed at a point, masses and places from the description.
+"""Plane mechanisms of the library in Pinocchio: hinges about z and loop closures at points, with
+masses and positions from the description.
 
-Gravity, forces and drives are left out on both sides; the accelerations of a moving state are compared before anything is timed.
+Gravity, forces and drives are left out on both sides; the accelerations of a moving state are
+compared before anything is timed.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +24,7 @@ Timer = Callable[[Callable[[int], object], int], float]
 
 
 def unloaded(name: str) -> System:
-    """Return a mechanism of the library with neither gravity nor forces."""
+    """Return a mechanism of the library without gravity and forces."""
     source = load(f"lib:{name}").description.model_dump(exclude_unset=True)
     source = {
         key: value
@@ -33,7 +35,7 @@ def unloaded(name: str) -> System:
 
 
 class Plane:
-    """A plane mechanism as Pinocchio's model."""
+    """A plane mechanism as a Pinocchio model."""
 
     def __init__(self, system: System):
         import pinocchio as pin
@@ -57,7 +59,7 @@ class Plane:
         return np.array([evaluate_constant(each, self.values) for each in vector])
 
     def add(self, joint: Any, closes: bool) -> None:
-        """A hinge with its body, or a point at which a loop is closed."""
+        """Add a hinge with its body, or the point at which a hinge closes a loop."""
         import pinocchio as pin
 
         before, after, turn = self.numbers(joint.at), np.zeros(3), None
@@ -94,8 +96,8 @@ class Plane:
 
 
 def accelerations(name: str, timed: Timer) -> list[dict[str, Any]]:
-    """Return the times of ours by the engine and by straight-line code, and of lcaba, of one
-    mechanism.
+    """Return the times of one mechanism by our engine, our straight-line code and Pinocchio's
+    lcaba.
     """
     import pinocchio as pin
 

@@ -1,8 +1,10 @@
 """Mechanisms in space whose loops close at points, as `constraintDynamics` and `lcaba` take them: Cassie, a delta robot, a Stewart platform, a
 double-wishbone axle and an excavator's linkage.
 
-A mechanism is drawn where its loops are closed: joints, centres of mass and points of closure by their places in ground axes, in which all bodies
-stand then. Ours and Pinocchio's model are made from the same drawing; accelerations of the moving mechanism are compared before anything is timed.
+A mechanism is specified in a configuration with closed loops: joints, centres of mass and closure
+points by their positions in ground axes, with which the axes of all bodies then coincide. Our model
+and Pinocchio's are made from the same specification; accelerations of the moving mechanism are
+compared before anything is timed.
 """
 
 import xml.etree.ElementTree as ET
@@ -25,7 +27,9 @@ BENT = 0.03  # rad
 
 
 class Link(NamedTuple):
-    """A body with its joint; a free joint is at the body's origin, an axis is that of a hinge."""
+    """A body with the joint to its parent; a free joint is at the body's origin, `axis` is that of
+    a hinge.
+    """
 
     name: str
     parent: str
@@ -38,15 +42,15 @@ class Link(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """Bodies, parents first, and the points at which two of them are joined."""
+    """Bodies, parents first, and the points at which pairs of bodies are connected."""
 
     links: list[Link]
     closures: list[tuple[str, str, np.ndarray]]
 
 
 def delta() -> Drawing:
-    """Return three arms on hinges, two rods from each to the platform, which hangs on the first:
-    numbers of lib:delta, a forearm split into its two rods.
+    """Return a delta robot with the values of lib:delta: three arms on hinges, each forearm as two
+    rods, and the platform hanging on the first rod.
     """
     base, plate, arm, forearm, half, angle = 0.2, 0.06, 0.25, 0.55, 0.03, 0.3
     reach = base + arm * np.cos(angle) - plate
@@ -96,7 +100,7 @@ def delta() -> Drawing:
 
 
 def rod(mass: float, start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
-    """Return the inertia of a round rod about its middle."""
+    """Return the inertia matrix of a round rod about its centre."""
     along = end - start
     length = np.linalg.norm(along)
     e = np.outer(along, along) / length**2
@@ -154,7 +158,7 @@ def cassie() -> Drawing:
 
 
 def pose(element: ET.Element) -> tuple[np.ndarray, np.ndarray]:
-    """Return the axes and place of an element of SDF."""
+    """Return the rotation matrix and position of an SDF element."""
     x, y, z, roll, pitch, yaw = map(float, (element.findtext("pose") or "0 0 0 0 0 0").split())
     (cr, sr), (cp, sp), (cy, sy) = ((np.cos(a), np.sin(a)) for a in (roll, pitch, yaw))
     R = np.array(
@@ -168,7 +172,7 @@ def pose(element: ET.Element) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mass_of(link: ET.Element, R: np.ndarray, r: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return mass, centre of mass and inertia in ground axes."""
+    """Return the mass, centre of mass and inertia of an SDF link in ground axes."""
     inertial = link.find("inertial")
     assert inertial is not None
     turned, com = pose(inertial)
@@ -185,7 +189,7 @@ def mass_of(link: ET.Element, R: np.ndarray, r: np.ndarray) -> tuple[float, np.n
 
 
 def bar(name: str, parent: str, kind: str, ends: Any, mass: float, radius: float, axis: Any = None):
-    """Return a round rod as a link whose joint is at its first end."""
+    """Return a round rod as a link whose joint is at the rod's first end."""
     start, end = np.array(ends, float)
     along = None if axis is None else np.array(axis, float)
     middle = (start + end) / 2
@@ -193,7 +197,9 @@ def bar(name: str, parent: str, kind: str, ends: Any, mass: float, radius: float
 
 
 def stewart() -> Drawing:
-    """Return six legs between balls, each a cylinder and a piston; the platform hangs on the first."""
+    """Return a Stewart platform: six legs between ball joints, each a cylinder and a piston; the
+    platform hangs on the first.
+    """
     links, closures = [], []
     for k in range(6):
         third, side = 2 * np.pi * (k // 2) / 3, 1.0 if k % 2 else -1.0
@@ -255,8 +261,8 @@ WISHBONE = ("lower", "upright", "wheel", "upper")  # of a side, branch by branch
 
 
 def excavator() -> Drawing:
-    """Return house, boom, stick and bucket with its four-bar: numbers of lib:excavator, drawn with
-    the arm stretched.
+    """Return an excavator with the values of lib:excavator: house, boom, stick and bucket with its
+    four-bar, with the arm stretched.
     """
     y, z = np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
     pin, tip = np.array([0.3, 0.0, 1.7]), np.array([4.9, 0.0, 4.9])
@@ -289,7 +295,7 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
 
 
 def ours(drawing: Drawing) -> System:
-    """Return the drawing as a description of ours."""
+    """Return the specification as a Kinetree description."""
     places = {"ground": np.zeros(3)} | {link.name: link.at for link in drawing.links}
     bodies, joints = {}, {}
     for link in drawing.links:
@@ -321,13 +327,13 @@ def ours(drawing: Drawing) -> System:
 
 
 def unit(axis: np.ndarray | None) -> np.ndarray:
-    """Return the axis of a revolute or prismatic joint with length 1."""
+    """Return the axis of a revolute or prismatic joint as a unit vector."""
     assert axis is not None, "joints of these kinds have an axis"
     return axis / np.linalg.norm(axis)
 
 
 def pinocchios(drawing: Drawing) -> tuple[Any, Any]:
-    """Return the drawing as Pinocchio's model, and its loops."""
+    """Return the specification as a Pinocchio model, and its loop constraints."""
     import pinocchio as pin
 
     model, one = pin.Model(), np.eye(3)
@@ -373,7 +379,7 @@ NAMES = {  # of coordinates and of speeds, in Pinocchio's order; both tell veloc
 
 
 def places(drawing: Drawing, system: System) -> tuple[list[int], list[int]]:
-    """Return the indices of Pinocchio's coordinates and speeds among ours."""
+    """Return, in Pinocchio's order, the indices of coordinates and speeds in our state."""
     q, u = [], []
     for link in drawing.links:
         coordinates, speeds = NAMES[link.kind]
@@ -386,7 +392,7 @@ def places(drawing: Drawing, system: System) -> tuple[list[int], list[int]]:
 
 
 def moving(system: System) -> tuple[np.ndarray, np.ndarray]:
-    """Return an assembled state near the drawing with speeds of about 1."""
+    """Return an assembled state near the specified configuration, with speeds of about 1."""
     q, _ = system.start()
     bent = [
         name.endswith(".angle") and ("foot" in name or "arm" in name) for name in system.coordinates
@@ -396,7 +402,9 @@ def moving(system: System) -> tuple[np.ndarray, np.ndarray]:
 
 
 def accelerations(name: str, timed: Timer) -> list[dict[str, Any]]:
-    """Return times and deviations of ours (engine, specialised) and Pinocchio's two methods."""
+    """Return times and deviations of our engine, our straight-line code and Pinocchio's two
+    methods.
+    """
     drawing = DRAWINGS[name]()
     system, (model, loops) = ours(drawing), pinocchios(drawing)
     q, u = moving(system)
@@ -420,14 +428,14 @@ def accelerations(name: str, timed: Timer) -> list[dict[str, Any]]:
 
 
 def shortest(timed: Timer, call: Callable[[int], object]) -> float:
-    """Return microseconds of the best of many short rounds."""
+    """Return the least time [µs] of one evaluation over many short rounds."""
     return min(timed(call, 50) for _ in range(30))
 
 
 def peers(
     model: Any, loops: Any, q: np.ndarray, u: np.ndarray
 ) -> dict[str, Callable[[], np.ndarray]]:
-    """Return Pinocchio's accelerations by both methods."""
+    """Return functions for Pinocchio's accelerations by both methods."""
     import pinocchio as pin
 
     calls = {}

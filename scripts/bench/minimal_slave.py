@@ -1,4 +1,6 @@
-"""The smallest pythonfmu slave: x' = -x by one Euler step per communication step; a yardstick for the cost of the calls alone."""
+"""The smallest pythonfmu slave: x' = -x by one Euler step per communication step; it measures the
+cost of the calls alone.
+"""
 
 from pythonfmu import Fmi2Causality, Fmi2Slave, Real
 

@@ -1,7 +1,9 @@
-"""Observers and predictive control beside peers in one run: time of a sample, consistency, and what is left of the sway.
+"""Observers and predictive control beside peers in one run: time of a sample, consistency, and
+residual sway.
 
-Kinetree's times are those of whole samples, motion included, less the motion without the block. Peers: an extended Kalman filter in numpy with
-casadi's exact slopes; the plan of the crane by casadi and IPOPT; a command shaped against the sway (zero-vibration shaper).
+Kinetree's times are those of whole samples with simulation, less the simulation without the block.
+Peers: an extended Kalman filter in numpy with exact derivatives by casadi; the predictive control
+of the crane by casadi and IPOPT; a command shaped against the sway (zero-vibration shaper).
 """
 
 import platform
@@ -34,12 +36,12 @@ def sample_times(description: dict[str, Any], period: float, count: int) -> np.n
 
 
 def microseconds(seconds: np.ndarray, part: float = 50.0) -> float:
-    """Return a percentile in microseconds."""
+    """Return a percentile of durations in microseconds."""
     return 1e6 * float(np.percentile(seconds, part))
 
 
 def repeated(call: Callable[[], Any], count: int) -> np.ndarray:
-    """Return the durations of some calls."""
+    """Return the durations [s] of `count` calls."""
     found = np.empty(count)
     for k in range(count):
         begin = perf_counter()
@@ -49,12 +51,16 @@ def repeated(call: Callable[[], Any], count: int) -> np.ndarray:
 
 
 def error_squared(payloads: np.ndarray, deviations: np.ndarray) -> float:
-    """Return the mean normalised error squared of estimated payloads; of one record, whose errors hang together."""
+    """Return the normalised estimation error squared (NEES) of estimated payloads, averaged over
+    one record, whose errors are correlated.
+    """
     return float((((payloads - cases.PAYLOAD) / deviations) ** 2).mean())
 
 
 def estimation(quick: bool) -> list[dict[str, Any]]:
-    """Return the payload that the boom's angle tells: of the observer inside, of `kinetree observe`, of the filter in numpy."""
+    """Return rows on the payload estimated from the boom's angle: by the observer block, by
+    `kinetree observe`, and by the filter in numpy.
+    """
     stop, count = (0.5 if quick else 2.0), (500 if quick else 5000)
     run = load(cases.boom(True)).compile().simulate(
         stop_time=stop, output_step=cases.PERIOD, integrator="rk4", step=cases.PERIOD
@@ -98,7 +104,9 @@ def estimation(quick: bool) -> list[dict[str, Any]]:
 
 
 def prediction(quick: bool) -> dict[str, Any]:
-    """Return times of the crane's plan, the commands of both programs at the start, and the sway that is left."""
+    """Return the times of the crane's predictive control, the commands of both programs at the
+    start, and the residual sway.
+    """
     planned, free = cases.crane(), cases.crane(False)
     count = 300 if quick else 2000
     mine, alone = (
@@ -132,7 +140,9 @@ def prediction(quick: bool) -> dict[str, Any]:
 
 
 def shaped_sway(stop: float) -> float:
-    """Return the sway that a bang-bang force of the same bound leaves when two impulses shape it against the slowest swing of the load."""
+    """Return the residual sway after a bang-bang force of the same bound, shaped by two impulses
+    against the slowest pendulum mode of the load.
+    """
     free = cases.crane(False)
     swing = load({**free, "actuators": {}}).compile().linearize()
     rates = np.linalg.eigvals(swing.A).imag
@@ -154,7 +164,7 @@ def shaped_sway(stop: float) -> float:
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """Print estimates and plans with their times, beside peers."""
+    """Print estimates and predictive controls with their times, beside peers."""
     versions = {name: version(name) for name in ("casadi", "numpy", "numba")}
     versions["python"] = platform.python_version()
     typer.echo(

@@ -22,7 +22,9 @@ WALK, SPEEDS = (
 
 
 def boom(observed: bool) -> dict[str, Any]:
-    """Return the luffing boom with a payload that swings on its cylinder, a sensor of the angle, and an observer where wanted."""
+    """Return the luffing boom with a payload that swings on its cylinder and a sensor of the angle;
+    `observed` adds an observer.
+    """
     raw = copy.deepcopy(read("lib:boom")[0])
     raw["parameters"]["load_mass"] = {"value": PAYLOAD, "unit": "kg", "tunable": True}
     raw["controllers"] = {
@@ -44,7 +46,9 @@ def boom(observed: bool) -> dict[str, Any]:
 
 
 def crane(planned: bool = True) -> dict[str, Any]:
-    """Return a bridge crane with a hook and a load on two ropes that swing in all directions: twelve states, two forces."""
+    """Return a bridge crane with a hook and a load on two ropes that swing in all directions:
+    twelve states, two forces; `planned` adds predictive control.
+    """
     hinges = lambda name: [  # noqa: E731
         {"rotate": "x", "coordinate": f"{name}_a"},
         {"rotate": "y", "coordinate": f"{name}_b"},
@@ -94,7 +98,9 @@ PLAN = {
 
 
 def casadi_rates(raw: dict[str, Any]) -> tuple[Any, int, int]:
-    """Return the function of the rates that Kinetree writes for casadi, and its numbers of inputs and parameters."""
+    """Return the casadi function of the rates that Kinetree generates, and its numbers of inputs
+    and parameters.
+    """
     from kinetree.models.equations.casadi import casadi
 
     trace = load(raw).compile().trace("rates", parameters="symbols")
@@ -110,7 +116,7 @@ def casadi_rates(raw: dict[str, Any]) -> tuple[Any, int, int]:
 
 
 def rk4(rate: Callable, x: Any, h: float) -> Any:
-    """Return one step of Runge and Kutta."""
+    """Return the state after one classical Runge-Kutta step of size h."""
     a = rate(x)
     b = rate(x + h / 2 * a)
     c = rate(x + h / 2 * b)
@@ -121,7 +127,9 @@ def rk4(rate: Callable, x: Any, h: float) -> Any:
 def peer_filter(
     readings: np.ndarray, forces: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Callable]:
-    """Return payloads, deviations and normalised innovations squared of a Kalman filter in numpy with casadi's slopes, and one step of it."""
+    """Return payloads, standard deviations and normalised innovations squared of a Kalman filter in
+    numpy with casadi's derivatives, and a function that makes one step of the filter.
+    """
     import casadi as ca
 
     raw = boom(False)
@@ -164,7 +172,9 @@ def peer_filter(
 
 
 def peer_program() -> Callable[[np.ndarray], tuple[np.ndarray, float]]:
-    """Return the same plan of the crane by casadi and IPOPT: from a state to the first commands and the objective."""
+    """Return the predictive control of the crane by casadi and IPOPT: a function from a state to
+    the first commands and the objective.
+    """
     import casadi as ca
 
     raw = crane(False)

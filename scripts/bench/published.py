@@ -1,7 +1,9 @@
-"""Every number published in the papers that Kinetree follows, with ours beside it: operations, tables of the carrier, series, times.
+"""Compares every value published in the papers that Kinetree follows with ours: operation counts,
+tables of the carrier, series, times.
 
-The published numbers stand in `published.toml`; what cannot be computed is a row that says why. Misprints have a remark. The quick selection
-leaves out the rows whose numbers are times of this machine.
+The published values are in `published.toml`; a value that cannot be computed has a row that gives
+the reason. Misprints have a remark. The quick selection leaves out the rows whose values are times
+of this machine.
 """
 
 import math
@@ -34,7 +36,9 @@ SIGN_OF_12 = (
 
 
 def decays() -> Iterator[Row]:
-    """Return table 5.4: half-lives and mean amplitudes of the modes, from the printed decays."""
+    """Yield the rows of table 5.4: half-lives and mean amplitudes of the modes, computed from the
+    printed decays.
+    """
     data = published()["decays"]
     modes = [
         DecayMode(frequency, decay, {"slew": slew, "luff": luff}, {})
@@ -63,7 +67,7 @@ def decays() -> Iterator[Row]:
 
 
 def identified() -> Iterator[Row]:
-    """Return table 5.5: deviations of two tests, relative to the larger value."""
+    """Yield the rows of table 5.5: deviations between two tests, relative to the larger value."""
     data = published()["identified"]
     columns = ("coefficients", "first", "second", "deviation")
     for name, first, second, printed in zip(*(data[key] for key in columns), strict=True):
@@ -74,7 +78,9 @@ def identified() -> Iterator[Row]:
 
 
 def salvo() -> Iterator[Row]:
-    """Return figures 5.5 to 5.7: sums over the departures, from the printed rows."""
+    """Yield the rows of figures 5.5 to 5.7: statistics over the departures, computed from the
+    printed rows.
+    """
     data = published()["salvo"]
     first = np.array(data["start"])
     for table in data["tables"]:
@@ -98,7 +104,7 @@ def salvo() -> Iterator[Row]:
 
 
 def series() -> Iterator[Row]:
-    """Return the table of [GG11] (18), (19) and its range of doublings."""
+    """Yield the rows of the table of [GG11] (18), (19) and its range of doublings."""
     data = published()["series"]
     for r, step, error in zip(data["order"], data["step"], data["error"], strict=True):
         best, least = series_order.optimum(r)
@@ -111,14 +117,14 @@ def series() -> Iterator[Row]:
 
 
 def missing() -> Iterator[Row]:
-    """Return what is published and cannot be computed, with the reason."""
+    """Yield the rows of published values that cannot be computed, with the reason."""
     for data in published()["missing"]:
         source, table, quantity = data["source"], data["table"], data["quantity"]
         yield Row(source, table, quantity, data["published"], "–", "–", data["remark"])
 
 
 def times() -> Iterator[Row]:
-    """Return the comparisons of times that the text of section 4.2 makes, measured here.
+    """Yield the comparisons of times in the text of section 4.2, measured on this machine.
 
     The literal forms are compared; DEC is its literal twin DEC-H, since DEC itself runs as the engine, which is written for speed.
     """
@@ -146,7 +152,7 @@ def times() -> Iterator[Row]:
 
 
 def rows(quick: bool) -> Iterator[Row]:
-    """Return every row; the quick selection leaves out the times."""
+    """Yield every row; the quick selection leaves out the times."""
     for part in (closed_forms, steps, comparisons, carriers, decays, identified, salvo, series):
         yield from part()
     yield from missing()
@@ -155,12 +161,12 @@ def rows(quick: bool) -> Iterator[Row]:
 
 
 def line(cells: tuple[str, ...]) -> str:
-    """Return a line of a Markdown table."""
+    """Return cells as a row of a Markdown table."""
     return "| " + " | ".join(cells).replace("| |", "|  |") + " |"
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """Print the table of published numbers, and write it as JSON."""
+    """Print the table of published values, and write it as JSON."""
     found = []
     typer.echo(line(HEAD))
     typer.echo("|" + "---|" * len(HEAD))

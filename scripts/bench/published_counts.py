@@ -1,4 +1,6 @@
-"""Published numbers of operations beside those of `operation_counts`: tables 4.1 to 4.11, 5.2 and 5.3 of [Sh24]."""
+"""Published operation counts beside those of `operation_counts`: tables 4.1 to 4.11, 5.2 and 5.3 of
+[Sh24].
+"""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -24,12 +26,14 @@ GREEK = {"eta": "η", "mu": "μ"}
 
 
 def chain(freedoms: int, bodies: int) -> Tree:
-    """Return a chain of equal joints."""
+    """Return degrees of freedom and predecessors of a chain of equal joints."""
     return [freedoms] * bodies, list(range(bodies))
 
 
 def star(freedoms: int, bodies: int) -> Tree:
-    """Return a star of equal joints: all bodies but the first hang on the first."""
+    """Return degrees of freedom and predecessors of a star of equal joints: all bodies but the
+    first hang on the first.
+    """
     return [freedoms] * bodies, [0] + [1] * (bodies - 1)
 
 
@@ -37,26 +41,28 @@ TREES = {"chain": chain, "star": star}
 
 
 def carrier(data: dict[str, Any], modules: int) -> Tree:
-    """Return the tree of a carrier: its modules have three freedoms and hang on its last body."""
+    """Return the tree of a carrier, whose modules have three degrees of freedom and hang on its
+    last body.
+    """
     first = data["freedoms"]
     return first + [3] * modules, data["parents"] + [len(first)] * modules
 
 
 def freedoms_of(count: int) -> str:
-    """Return "2 freedoms per joint"."""
+    """Return a text such as "2 freedoms per joint"."""
     return f"{count} freedom{'s' * (count > 1)} per joint"
 
 
 def compared(
     table: str, quantity: str, printed: Polynomial, ours: Polynomial, remark: str = ""
 ) -> Row:
-    """Return the row of a polynomial."""
+    """Return the row that compares a printed polynomial with ours."""
     gap = text(difference(ours, printed))
     return Row("Sh24", table, quantity, text(printed), text(ours), gap, remark)
 
 
 def closed_forms() -> Iterator[Row]:
-    """Return tables 4.3, 4.5, 4.8 and 4.11: operations of chains and stars."""
+    """Yield the rows of tables 4.3, 4.5, 4.8 and 4.11: operation counts of chains and stars."""
     for data in published()["counts"]:
         for key, coefficients in data["printed"].items():
             n, tree = int(key), TREES[data["tree"]]
@@ -68,13 +74,15 @@ def closed_forms() -> Iterator[Row]:
 
 
 def constant_remark(printed: Polynomial, ours: Polynomial) -> str:
-    """Return why a constant is a misprint: with N = 1 chain and star are the same single body."""
+    """Return why a constant term is a misprint: with N = 1, chain and star are the same single
+    body.
+    """
     one, wrong = (text((tuple(map(sum, zip(*p, strict=True))),)) for p in (ours, printed))  # type: ignore[misc]
     return f"misprinted constant: one body, chain and star alike, takes {one}, not {wrong}"
 
 
 def sums(tree: Tree) -> dict[str, int]:
-    """Return the sums over the bodies of a tree that the tables of steps use."""
+    """Return the sums over the bodies of a tree in which the tables of single steps are written."""
     n, kappa = [0, *tree[0]], [-1, *tree[1]]
     eta, depth, mu = tree_numbers(n, kappa)
     before, later = [eta[k] for k in kappa[2:]], n[2:]
@@ -96,7 +104,9 @@ def sums(tree: Tree) -> dict[str, int]:
 
 
 def steps() -> Iterator[Row]:
-    """Return what the rows of the tables of single steps add up to, on an irregular tree."""
+    """Yield the sum of the rows of every table of single steps beside our count, for a branched
+    tree.
+    """
     times = {"1": 1, "K": ITERATIONS, "K + 1": ITERATIONS + 1}
     size, known = len(SAMPLE[0]), sums(SAMPLE)
     for data in published()["steps"]:
@@ -117,7 +127,7 @@ def steps() -> Iterator[Row]:
 
 
 def comparisons() -> Iterator[Row]:
-    """Return what the text of section 4.1 says of two methods."""
+    """Yield the rows of the comparisons between two methods in the text of section 4.1."""
     data = published()["break_even"]
     for key, printed in data["printed"].items():
         with_0, with_1 = leading(int(key), 0), leading(int(key), 1)
@@ -133,7 +143,9 @@ def comparisons() -> Iterator[Row]:
 
 
 def leading(freedoms: int, iterations: int) -> dict[str, Fraction]:
-    """Return the coefficients of N of both forms of ITR on a star; those of N² are equal."""
+    """Return the coefficients of N in the counts of ITR-M and ITR-G on a star; those of N² are
+    equal.
+    """
     found = {}
     for method in ("ITR-M", "ITR-G"):
         a, b = counted(method, lambda n: star(freedoms, n))[1]
@@ -142,15 +154,16 @@ def leading(freedoms: int, iterations: int) -> dict[str, Fraction]:
 
 
 def number(source: str, table: str, name: str, printed: str, ours: float, remark: str = "") -> Row:
-    """Return the row of a single number; one that rounds to the printed digits has no deviation."""
+    """Return the row of a single value; one that rounds to the printed digits has no deviation."""
     shown, gap = beside(printed, ours)
     return Row(source, table, name, printed, shown, gap, remark)
 
 
 def beside(printed: str, ours: float, allowed: float = 0.0) -> tuple[str, str]:
-    """Return ours with one digit more than printed, and the relative deviation.
+    """Return our value with one digit more than printed, and the relative deviation.
 
-    It is 0 where ours rounds to the printed digits, give or take `allowed`, what the data's own rounding makes of it.
+    The deviation is 0 where our value rounds to the printed digits, within `allowed`, the error
+    caused by the rounding of the printed data.
     """
     mantissa = printed.upper().partition("E")
     decimals = len(mantissa[0].partition(".")[2])
@@ -165,7 +178,7 @@ def beside(printed: str, ours: float, allowed: float = 0.0) -> tuple[str, str]:
 
 
 def carriers() -> Iterator[Row]:
-    """Return section 5.2.3: tree numbers and operations of both carriers."""
+    """Yield the rows of section 5.2.3: tree numbers and operation counts of both carriers."""
     for data in published()["carriers"]:
         name, table = data["name"], data["table"]
         yield from tree_rows(data)
@@ -180,7 +193,7 @@ def carriers() -> Iterator[Row]:
 
 
 def tree_rows(data: dict[str, Any]) -> Iterator[Row]:
-    """Return η and μ of a carrier, a module last."""
+    """Yield the tree numbers η and μ of a carrier whose last body is a module."""
     one, two = (tree_numbers([0, *c[0]], [-1, *c[1]]) for c in (carrier(data, 1), carrier(data, 2)))
     eta = ", ".join(map(str, one[0][1:]))
     mine = ", ".join(
@@ -195,12 +208,14 @@ def tree_rows(data: dict[str, Any]) -> Iterator[Row]:
 
 
 def linear(a: int, b: int) -> str:
-    """Return a + bN."""
+    """Return the text "a + bN"."""
     return f"{a} + {b}N" if b else str(a)
 
 
 def best_range(data: dict[str, Any]) -> Row:
-    """Return up to how many modules ITR is the cheapest by the printed columns."""
+    """Return the row with the largest number of modules for which ITR is cheapest by the printed
+    columns.
+    """
     columns = {m: polynomial(c) for m, c in data["printed"].items()}
     best = 0
     for n in range(1, MODULES + 1):

@@ -1,4 +1,6 @@
-"""Numbers printed in the papers that Kinetree follows, read from `published.toml`, and polynomials in the number of bodies."""
+"""Values printed in the papers that Kinetree follows, read from `published.toml`, and polynomials
+in the number of bodies.
+"""
 
 import tomllib
 from collections.abc import Callable, Sequence
@@ -17,7 +19,7 @@ POWERS = ("", "N", "N²", "N³")
 
 
 class Row(NamedTuple):
-    """One published number beside ours; a row that deviates has a remark."""
+    """One published value beside ours; a row that deviates has a remark."""
 
     source: str
     table: str
@@ -29,7 +31,7 @@ class Row(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Return whether ours rounds to what is printed."""
+        """Return whether our value rounds to the printed one."""
         return self.deviation == "0"
 
 
@@ -40,7 +42,9 @@ def published() -> dict[str, Any]:
 
 
 def polynomial(coefficients: Sequence[Any]) -> Polynomial:
-    """Return the polynomial of a list in the data file: numbers, fractions "a/b" and pairs."""
+    """Return the polynomial of a list in the data file, whose entries are numbers, fractions "a/b"
+    and pairs.
+    """
     return tuple(
         (Fraction(c[0]), Fraction(c[1])) if isinstance(c, list) else (Fraction(c), Fraction(0))
         for c in coefficients
@@ -48,9 +52,10 @@ def polynomial(coefficients: Sequence[Any]) -> Polynomial:
 
 
 def counted(method: str, tree: Callable[[int], Tree]) -> Polynomial:
-    """Return the operations of a method by our cost formulas as a polynomial in N, exactly.
+    """Return the exact operation count of a method by our cost formulas as a polynomial in N.
+    `tree`: function from N to degrees of freedom and predecessors.
 
-    `tree`: freedoms and predecessors for N. The formulas are evaluated at N = 1..4 with 0 and 1 iterations.
+    The formulas are evaluated at N = 1..4 with 0 and 1 iterations.
     """
     places = range(1, DEGREE + 2)
     without, once = (
@@ -74,7 +79,7 @@ def interpolated(values: Sequence[Fraction]) -> list[Fraction]:
 
 
 def difference(a: Polynomial, b: Polynomial) -> Polynomial:
-    """Return a − b."""
+    """Return the polynomial a − b."""
     size = max(len(a), len(b))
     zero = (Fraction(0), Fraction(0))
     first, second = (p + (zero,) * (size - len(p)) for p in (a, b))
@@ -82,12 +87,12 @@ def difference(a: Polynomial, b: Polynomial) -> Polynomial:
 
 
 def value(p: Polynomial, n: int, iterations: Fraction = Fraction(2)) -> Fraction:
-    """Return the value of a polynomial for N = n."""
+    """Return the value of a polynomial for N = n and a number of iterations."""
     return sum(((a + b * iterations) * n**k for k, (a, b) in enumerate(p)), Fraction(0))
 
 
 def text(p: Polynomial) -> str:
-    """Return a polynomial as it is printed, highest power first; 0 for none."""
+    """Return a polynomial in the printed notation, highest power first; 0 for an empty one."""
     terms = ""
     for (a, b), power in reversed(list(zip(p, POWERS, strict=False))):
         negative = a < 0 or (a == 0 and b < 0)
@@ -102,7 +107,7 @@ def text(p: Polynomial) -> str:
 
 
 def coefficient(a: Fraction, b: Fraction, power: str) -> str:
-    """Return (a + b K) N^k as text, empty for 0."""
+    """Return the term (a + b K) N^k as text, empty for 0."""
     if not (a or b):
         return ""
     if not b:

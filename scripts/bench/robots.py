@@ -1,8 +1,9 @@
 """Robots of the package example-robot-data beside Pinocchio in one run: the compiled evaluation, and a call from Python to Python.
 
-Both read the same URDF file and stand on the ground; friction, damping and followers of joints, which Pinocchio leaves out, are left out here too.
-Before anything is timed Pinocchio's inverse dynamics must leave nothing of the forces over from our accelerations. Pinocchio's evaluation is its call
-less the same call on an empty model.
+Both read the same URDF file with a fixed base; joint friction, damping and mimic joints, which
+Pinocchio ignores, are left out. Before anything is timed, Pinocchio's inverse dynamics of our
+accelerations must reproduce the applied forces. Pinocchio's evaluation time is the time of its call
+less that of the same call on an empty model.
 """
 
 import platform
@@ -37,7 +38,7 @@ KERNEL_AIM, CALL_AIM = 3.0, 1.5
 
 
 def folder() -> Path:
-    """Return the folder of the robots."""
+    """Return the folder of the robot files."""
     found = find_spec("pinocchio")
     where = (
         Path(found.origin).parents[4] / "share" / "example-robot-data" / "robots"
@@ -52,7 +53,7 @@ def folder() -> Path:
 
 
 def timed(calls: dict[str, Callable[[int], object]]) -> dict[str, float]:
-    """Return microseconds of one evaluation of each, measured in turns."""
+    """Return the time [µs] of one evaluation of each call, measured in turns."""
     counts, best = {}, dict.fromkeys(calls, float("inf"))
     for name, call in calls.items():
         call(10)
@@ -68,7 +69,7 @@ def timed(calls: dict[str, Callable[[int], object]]) -> dict[str, float]:
 
 
 def ours(path: Path) -> Any:
-    """Return the robot without features that Pinocchio ignores."""
+    """Return a compiled robot without the features that Pinocchio ignores."""
     text, _ = describe(path)
     for name in ("forces", "couplings"):
         text.pop(name, None)
@@ -76,7 +77,9 @@ def ours(path: Path) -> Any:
 
 
 def states(system: Any, model: Any) -> tuple[np.ndarray, ...]:
-    """Return one random state in the conventions of both programs, and the mapping of speeds."""
+    """Return one random state in the conventions of both programs, and Pinocchio's index of each of
+    our speeds.
+    """
     rng = np.random.default_rng(3)
     q, u = system.start()
     their_q, their_u, places = np.zeros(model.nq), np.zeros(model.nv), np.zeros(system.n, int)
@@ -176,7 +179,7 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
 
 
 def draw(results: list[dict], path: Path) -> None:
-    """Ratios of times, robot by robot."""
+    """Plot the ratio of times for every robot."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,10 +1,11 @@
 """Operations, bytes and processor utilisation of a tree, loops in the plane and in space, a beam and an FMU step.
 
 `valgrind --tool=lackey` counts arithmetic on floats, loads and stores of the engine for AVX2, as the difference of a long and a short call in a bare
-Python; callgrind tells the functions. The same engine is timed, and beside it, in the same run, loops that do nothing but independent
-multiply-adds on single numbers, or nothing but reading a small array: their rates are the roof. The longest chain of operations that wait for each
-other is that of the traced formulas, and a loop in which every operation waits tells what one takes: no processor evaluates them sooner. What is
-nearest to its bound is named as the bottleneck.
+Python; callgrind attributes instructions to functions. The same engine is timed, and in the same
+run loops of independent scalar multiply-adds and loops that only read a small array: their rates
+are the bounds (roofs). The longest chain of dependent operations is found in the traced formulas,
+and the latency of one dependent operation is timed by a loop: their product is a lower bound of the
+time. The bound that is nearest to being reached is named as the bottleneck.
 """
 
 import ctypes
@@ -65,8 +66,8 @@ WAITS = {"/": 3.5, "sqrt": 4.5, "sin": 12.0, "cos": 12.0, "select": 0.5}
 
 @njit(fastmath={"contract"})
 def multiply_adds(x, count):
-    """Return 16 independent sums, two operations each a round; single numbers, as in the kernels of
-    one state.
+    """Return 16 independent sums after `count` rounds, each with two scalar operations per sum and
+    round.
     """
     a, b, c, d, e, f, g, h = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8
     for _ in range(count):
@@ -83,7 +84,9 @@ def multiply_adds(x, count):
 
 @njit
 def waiting(x, count):
-    """Return a number after 2 operations a round, each of which needs the one before."""
+    """Return a number after `count` rounds of two operations, each of which depends on the one
+    before.
+    """
     a = 0.1
     for _ in range(count):
         a = a * x + 0.1
@@ -92,8 +95,8 @@ def waiting(x, count):
 
 @njit
 def reads(values, count):
-    """Return the numbers of a small array that do not lie side by side, added to eight sums: one
-    load each, never in vectors.
+    """Return the sum of entries of a small array that are not adjacent, read by `count` rounds of
+    eight scalar loads.
     """
     a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(count):
@@ -109,7 +112,7 @@ def reads(values, count):
 
 
 def fastest(call: Callable[[], object]) -> float:
-    """Return the least seconds of a call."""
+    """Return the least time of a call [s]."""
     best = np.inf
     for _ in range(ROUNDS):
         clock = time.perf_counter()
@@ -119,7 +122,7 @@ def fastest(call: Callable[[], object]) -> float:
 
 
 def roofs() -> dict[str, float]:
-    """Return operations and loads per second on single numbers."""
+    """Return the highest rates of operations and of loads per second, in scalar code."""
     values = np.ones(2048)
     multiply_adds(0.9, 1), reads(values, 1), waiting(0.9, 1)
     return {
@@ -130,8 +133,8 @@ def roofs() -> dict[str, float]:
 
 
 def longest_chain(system: System) -> float | None:
-    """Return the longest chain of operations of the accelerations that wait for each other, in
-    units of an addition; None where they cannot be traced.
+    """Return the longest chain of dependent operations of the accelerations, in units of an
+    addition; None if the mechanism cannot be traced.
     """
     try:
         trace = system.trace()
@@ -146,7 +149,7 @@ def longest_chain(system: System) -> float | None:
 
 
 def counts(case: Case, engine: Path, size: int) -> dict[str, float]:
-    """Return floating-point operations, loads, stores and bytes of a call."""
+    """Return floating-point operations, loads, stores and bytes of one evaluation or step."""
     call = (
         replace(case, option=size)
         if case.entry == "repeat"
@@ -183,7 +186,9 @@ def counts(case: Case, engine: Path, size: int) -> dict[str, float]:
 
 
 def seconds(case: Case, engine: Path) -> float:
-    """Return the least time of an evaluation or a step of the counted engine."""
+    """Return the least time [s] of an evaluation or a step by the engine whose operations are
+    counted.
+    """
     entry = getattr(ctypes.CDLL(str(engine)), f"kt_{case.entry}{suffix_of(counted_level())}")
     entry.argtypes, entry.restype = (
         [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_double],
@@ -202,14 +207,16 @@ def seconds(case: Case, engine: Path) -> float:
 
 
 def bottleneck(shares: dict[str, float]) -> str:
-    """Return what is nearest to its bound."""
+    """Return the name of the resource whose bound is nearest to being reached."""
     return max(shares, key=shares.__getitem__)
 
 
 def measure(
     case: Case, engine: Path, roof: dict[str, float], chain: float | None = None
 ) -> dict[str, Any]:
-    """Return one row per evaluation or step; `chain` is the longest chain of operations that wait."""
+    """Return one row of results; `chain` is the length of the longest chain of dependent
+    operations.
+    """
     long, short = (counts(case, engine, size) for size in (LONG, SHORT))
     each = {name: (long[name] - short[name]) / (LONG - SHORT) for name in long}
     by_function = count(case, engine)
@@ -229,8 +236,8 @@ def measure(
 
 
 def cases() -> list[tuple[Case, System | None, int]]:
-    """Return what is measured, the system whose formulas are traced, and how often a step evaluates
-    them.
+    """Return the cases to measure, each with the system whose formulas are traced and its number of
+    evaluations per step.
     """
     systems = {
         "tree: 6 revolute bodies": load("lib:chain6").compile(),
@@ -244,7 +251,7 @@ def cases() -> list[tuple[Case, System | None, int]]:
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """Roofs, then all cases."""
+    """Measure the bounds, then all cases; print tables and write JSON."""
     require_valgrind("bench roofline")
     engine, roof = library(), roofs()
     typer.echo(

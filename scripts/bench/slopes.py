@@ -1,6 +1,7 @@
-"""Slopes of the accelerations beside Pinocchio's computeABADerivatives: chains and robots, the same numbers, compared before they are timed.
-
-"inside" is the entry of the engine without Python around it; Pinocchio's call is that from Python, its call on a model without bodies taken off.
+"""Derivatives of the accelerations beside Pinocchio's computeABADerivatives, for chains and robots;
+the values are compared before anything is timed. "inside" is the engine's entry without Python's
+overhead; Pinocchio is called from Python, and the time of a call on a model without bodies is
+subtracted.
 """
 
 import platform
@@ -25,7 +26,9 @@ ROBOTS = ("panda", "a1", "talos_full_v2", "centauro")
 
 
 def trees() -> list[tuple[str, Any, Any, tuple[np.ndarray, ...]]]:
-    """Name, our system, their model, the state in both orders and the places of our speeds in theirs."""
+    """Yield for every chain its name, our system, Pinocchio's model, the state in both orders, and
+    Pinocchio's index of each of our speeds.
+    """
     found = []
     for case in (*(chain("revolute", n) for n in CHAINS), star("revolute", 20)):
         q, u = state(case)
@@ -41,7 +44,9 @@ def trees() -> list[tuple[str, Any, Any, tuple[np.ndarray, ...]]]:
 
 
 def robots() -> list[tuple[str, Any, Any, tuple[np.ndarray, ...]]]:
-    """Yield robots whose joints have one coordinate each in both programs."""
+    """Yield the robots whose joints have one coordinate each in both programs, in the form of
+    `trees`.
+    """
     import pinocchio as pin
 
     paths = [
@@ -56,7 +61,7 @@ def robots() -> list[tuple[str, Any, Any, tuple[np.ndarray, ...]]]:
 
 
 def measure(name: str, own: Any, model: Any, at: tuple[np.ndarray, ...]) -> dict[str, Any]:
-    """Return times of one tree [µs] and the difference of the derivatives."""
+    """Return times of one tree [µs] and the largest difference of the derivatives."""
     import pinocchio as pin
 
     q, u, their_q, their_u, places = at

@@ -1,8 +1,9 @@
 """Start-up times: commands, compilation of many stages, instantiation of native FMUs.
 
-Commands are timed by the processor time of a fresh process, least of several, because clocks on busy machines tell about the others; the peers are
-processes that do nothing but import what others calculate with. All find the bytecode that Python keeps of modules, as after an installation,
-wherever they are run from and whatever PYTHONDONTWRITEBYTECODE says.
+The time of a command is the processor time of a fresh process, the least of several, since elapsed
+times on busy machines depend on other programs; the peers are processes that only import another
+tool. All processes find cached bytecode, as after an installation, independent of their folder and
+of PYTHONDONTWRITEBYTECODE.
 """
 
 import json
@@ -38,7 +39,7 @@ MODULES = 50
 
 
 def processor_seconds(command: list[str], bytecode: Path) -> float:
-    """Return the processor time of a process and its children."""
+    """Return the processor time [s] of a process and its children."""
     surroundings = {
         key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"
     } | {"PYTHONPYCACHEPREFIX": str(bytecode)}
@@ -77,7 +78,9 @@ def commands(repeats: int) -> list[dict[str, Any]]:
 
 
 def stages(modules: int) -> dict[str, Any]:
-    """Return the processor seconds of the carrier from which one module after another leaves."""
+    """Return the processor seconds for compiling the carrier from which one module after another
+    leaves.
+    """
     from kinetree.models import load
     from kinetree.models.run.simulation_unit import later_structures
 
@@ -102,7 +105,7 @@ def stages(modules: int) -> dict[str, Any]:
 
 
 def instantiated(fmu: Any) -> float:
-    """Return seconds to instantiate once more."""
+    """Return the seconds to instantiate an FMU once more in the same process."""
     fmu.fmi2FreeInstance(fmu.component)
     clock = time.perf_counter()
     fmu.instantiate()
@@ -110,7 +113,7 @@ def instantiated(fmu: Any) -> float:
 
 
 def initialised(fmu: Any) -> float:
-    """Return the seconds from instantiation to the first possible step."""
+    """Return the seconds from instantiation until the first step is possible."""
     fmu.fmi2FreeInstance(fmu.component)
     clock = time.perf_counter()
     fmu.instantiate()
@@ -121,8 +124,8 @@ def initialised(fmu: Any) -> float:
 
 
 def instances() -> list[dict[str, Any]]:
-    """Return native FMUs: instantiate, initialise and free once more in a process that has loaded
-    the library.
+    """Return the times to instantiate, initialise and free native FMUs once more, in a process that
+    has loaded the library.
     """
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.models import load

@@ -1,7 +1,8 @@
 """Single steps asked for from Python beside MuJoCo and Pinocchio in one run: revolute chains, 1 ms by the classical method of order four.
 
-Each program makes one step a call: ours `stepper.advance()`, MuJoCo `mj_step` with its integrator RK4, Pinocchio four calls of `aba` with what is
-needed between them in numpy. All begin in one state; their angles after a second are compared before anything is timed.
+Each program makes one step per call: ours by `stepper.advance()`, MuJoCo by `mj_step` with its
+integrator RK4, Pinocchio by four calls of `aba` with the vector operations between them in numpy.
+All begin in the same state; their angles after a second are compared before anything is timed.
 """
 
 import math
@@ -25,21 +26,21 @@ ROUNDS, CALLS = 40, 50
 
 
 class Steps(NamedTuple):
-    """A program that makes steps of one motion, and the angles where it is."""
+    """A program that steps a chain, and a function that returns its present angles."""
 
     advance: Callable[[], Any]
     angles: Callable[[], np.ndarray]
 
 
 def ours(case: Case) -> Steps:
-    """Return a stepper of the chain."""
+    """Return our stepper of the chain."""
     made = system(case)
     stepper = made.stepper(step=STEP, integrator="rk4")
     return Steps(stepper.advance, lambda: np.array(stepper.read(list(made.coordinates))))
 
 
 def mujoco(case: Case) -> Steps:
-    """Return MuJoCo's steps of the chain."""
+    """Return MuJoCo's stepping of the chain."""
     import mujoco as module
 
     mj: Any = module
@@ -53,7 +54,7 @@ def mujoco(case: Case) -> Steps:
 
 
 def pinocchio(case: Case) -> Steps:
-    """Return steps of the chain by Pinocchio's accelerations."""
+    """Return the stepping of the chain with Pinocchio's accelerations."""
     import pinocchio as pin
 
     model = peers.pinocchio_model(case)
@@ -80,8 +81,8 @@ PROGRAMS = {"kinetree": ours, "mujoco": mujoco, "pinocchio": pinocchio}
 
 
 def measured(bodies: int) -> list[dict[str, Any]]:
-    """Return microseconds of a step of every program that is installed, and how far its angles are
-    from ours after a second.
+    """Return the time [µs] of a step of every installed program, and the largest difference of its
+    angles from ours after a second.
     """
     case, programs = chain("revolute", bodies), {}
     for name, make in PROGRAMS.items():
@@ -109,7 +110,7 @@ def measured(bodies: int) -> list[dict[str, Any]]:
 
 
 def microseconds(advance: Callable[[], Any]) -> float:
-    """Return the mean time of a step of a few in microseconds."""
+    """Return the mean time [µs] of one step."""
     begin = time.perf_counter()
     for _ in range(CALLS):
         advance()
@@ -117,7 +118,9 @@ def microseconds(advance: Callable[[], Any]) -> float:
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """Print the times of single steps, ratios to ours, and how far angles are apart after a second."""
+    """Print the times of single steps, their ratios to ours, and the differences of angles after a
+    second.
+    """
     found = []
     for bodies in QUICK if quick else SIZES:
         for row in measured(bodies):

@@ -1,4 +1,6 @@
-"""A soft beam that falls from the horizontal about a pin: a beam here, cable elements in absolute coordinates (ANCF) in Exudyn, in one run."""
+"""A soft beam that falls from the horizontal about a pin: our beam and Exudyn's cable elements in
+absolute coordinates (ANCF), in one run.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ SEGMENTS, TOLERANCE = 8, 1e-8  # here
 
 
 class Tip(NamedTuple):
-    """The place x, y of the tip at the end of a run [m], and the processing time of the run [s]."""
+    """The position x, y of the tip at the end of a run [m], and the processing time of the run [s].
+    """
 
     x: float
     y: float
@@ -23,7 +26,7 @@ class Tip(NamedTuple):
 
 
 def ours(segments: int = SEGMENTS, tolerance: float = TOLERANCE) -> Tip:
-    """Return the end of the run of a beam of this package; it stretches as the cable does."""
+    """Return the tip at the end of a run of our beam, which stretches as the cable does."""
     moment = BENDING / AXIAL
     section = {"area": 1.0, "iy": moment, "iz": moment, "j": moment, "shear_area": [1.0, 1.0]}
     beam = {"length": LENGTH, "section": section, "material": "soft", "segments": segments}
@@ -44,7 +47,9 @@ def ours(segments: int = SEGMENTS, tolerance: float = TOLERANCE) -> Tip:
 
 
 def theirs(elements: int = ELEMENTS, step: float = STEP) -> Tip:
-    """Return the end of the run of Exudyn's cable elements by the generalized-alpha method."""
+    """Return the tip at the end of a run of Exudyn's cable elements by the generalised-alpha
+    method.
+    """
     exu: Any = import_module("exudyn")  # made by a compiler: nothing is known of its types
     items: Any = import_module("exudyn.itemInterface")
     beams: Any = import_module("exudyn.beams")

@@ -1,7 +1,8 @@
-"""Straight-line equations: operation counts of every form, and machine code with the engine and
-Pinocchio.
+"""Straight-line equations of motion: operation counts of every form, and times of their machine
+code beside the engine and Pinocchio.
 
-Times are of one evaluation of the accelerations, best of some rounds; those of Pinocchio are called from Python, less the empty call.
+Times are of one evaluation of the accelerations, the best of several rounds; Pinocchio is called
+from Python, and the time of an empty call is subtracted.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ STEP, RUN, ROUNDS = 1e-4, 1.0, 3  # s, s
 
 
 def count(system: System, form: str, axes: str) -> int | None:
-    """Return the operations of a form; None where it has no place for this mechanism."""
+    """Return the number of operations of a form; None if the form does not support the mechanism.
+    """
     of = "hamilton" if form.endswith("-H") else "accelerations"
     try:
         return traced(system, of, "numbers", form, axes).operations
@@ -77,13 +79,13 @@ def count(system: System, form: str, axes: str) -> int | None:
 
 
 def forms_row(name: str, system: System) -> dict[str, Any]:
-    """Return predicted and folded operations of every form of one tree."""
+    """Return the predicted and the traced number of operations of every form for one tree."""
     counts = {f"{form} {axes}": count(system, form, axes) for form, axes in (*LAGRANGE, *HAMILTON)}
     return {"mechanism": name, "freedoms": system.n, "predicted": system.costs(), "folded": counts}
 
 
 def show_forms(rows: list[dict[str, Any]]) -> None:
-    """Print the table of forms as it stands in the documents."""
+    """Print the table of forms as it appears in the documentation."""
     columns = [f"{form} {axes}" for form, axes in (*LAGRANGE, *HAMILTON)]
     typer.echo(
         f"operations after folding (formula (4.1)-(4.7) in brackets; ITR with {NEWTON_STEPS} iterations from a given matrix)"
@@ -102,8 +104,8 @@ def show_forms(rows: list[dict[str, Any]]) -> None:
 
 
 def code_row(name: str, system: System, case: dynamics_trees.Case | None = None) -> dict[str, Any]:
-    """Return operations, code size, compile time and evaluation time by all engines, or the reason
-    why not.
+    """Return operation count, code size, compile time and evaluation times for one mechanism, or
+    the reason why there are none.
     """
     begin = time.process_time()
     try:
@@ -140,7 +142,9 @@ def code_row(name: str, system: System, case: dynamics_trees.Case | None = None)
 
 
 def lanes(system: System, fast: Specialised) -> dict[str, float]:
-    """Return time per state of many states at once on one thread, by both engines."""
+    """Return the time per state of a batch of states on one thread, by the engine and by
+    straight-line code.
+    """
     q, u = (np.tile(part, (MANY, 1)) for part in system.start())
     u = u + np.random.default_rng(0).normal(size=u.shape)
     fast.engine, best = "specialised", {}
@@ -158,7 +162,7 @@ CODE_HEAD = "| mechanism | operations | form | code | traced, compiled in (CPU) 
 
 
 def show_code(row: dict[str, Any]) -> None:
-    """Print one line of the table."""
+    """Print one row of the table of machine code."""
     special, generic, wheel = row["specialised_us"], row["generic_us"], row.get("pinocchio_us")
     batch = (
         f"{row['lanes_us']:.3f} | {row['generic_lanes_us']:.3f}" if "lanes_us" in row else "– | –"
@@ -171,8 +175,8 @@ def show_code(row: dict[str, Any]) -> None:
 
 
 def runs_row(name: str, system: System) -> dict[str, Any]:
-    """Return a run by rk4 with rows every 100 steps: time of the processor per step by the engine
-    and by straight-line code, best of some rounds in turn.
+    """Return the processor time per rk4 step of a run with an output row every 100 steps, by the
+    engine and by straight-line code, the best of several rounds in turns.
     """
     fast, options = (
         Specialised(system),
@@ -199,12 +203,12 @@ def runs_row(name: str, system: System) -> dict[str, Any]:
 
 
 def aligned(bodies: int) -> System:
-    """Return the rods on joints of alternating axes along their own."""
+    """Return rods on joints with alternating axes along the coordinate axes of the rods."""
     return load("lib:chain", n=bodies).compile()
 
 
 def run(quick: bool, output: Path | None, plots: Path | None) -> None:
-    """Print the tables; one record of everything."""
+    """Print the tables and write all results as JSON."""
     forms = [
         forms_row(name, load(f"lib:{name}").compile()) for name in (QUICK if quick else FORMS_OF)
     ]
@@ -245,7 +249,7 @@ def run(quick: bool, output: Path | None, plots: Path | None) -> None:
 
 
 def draw(codes: list[dict[str, Any]], large: list[dict[str, Any]], folder: Path) -> None:
-    """Times of both engines over the number of operations."""
+    """Plot the times of the engine and of straight-line code over the number of operations."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,5 +1,5 @@
-"""Straight-line code of large mechanisms, whole and split, with the engine; loops with Pinocchio
-and MuJoCo.
+"""Straight-line code of large mechanisms, in one piece and split into blocks, beside the engine;
+loops beside Pinocchio and MuJoCo.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Timed = tuple[dict[str, float], dict[str, Callable[[], object]]]
 
 
 def code(trace: Trace, system: System, name: str, whole: bool) -> Timed:
-    """Return the seconds of the processor to compile and bytes of a straight line in one piece or
-    in blocks, and the call to be timed.
+    """Return the processor seconds to compile straight-line code, its size in bytes, and a call to
+    be timed; `whole` compiles it in one piece instead of blocks.
     """
     before = llvm_functions.blocks
     llvm_functions.blocks = lambda order, needs: blocks(order, needs, whole=10**9 if whole else 0)
@@ -46,7 +46,7 @@ def code(trace: Trace, system: System, name: str, whole: bool) -> Timed:
 
 
 def chain_row(bodies: int) -> dict[str, Any]:
-    """Return one chain by both codes and the engine, timed in turns."""
+    """Return the times of one chain by both kinds of code and the engine, measured in turns."""
     system = load("lib:chain", n=bodies).compile()
     begin = time.process_time()
     trace = system.trace()
@@ -66,7 +66,7 @@ def chain_row(bodies: int) -> dict[str, Any]:
 
 
 def best(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Return the least time of each over some rounds in turn, µs per evaluation."""
+    """Return the least time [µs] of one evaluation of each call, over some rounds in turns."""
     from kinetree.models.specialised.specialised_system import REPEATS
 
     found = dict.fromkeys(calls, np.inf)
@@ -79,7 +79,7 @@ def best(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
 
 
 def chains(quick: bool) -> list[dict[str, Any]]:
-    """Return the table of sizes."""
+    """Return the rows of the table of chain lengths."""
     typer.echo("\nlarge chains: one piece, blocks")
     typer.echo(
         "| bodies | operations | traced in (CPU) | compiled in | code | µs | generic µs |\n|"
@@ -103,8 +103,8 @@ COLUMNS = (("compile_s", 1.0, 2), ("bytes", 1e-3, 0), ("us", 1.0, 2))
 
 
 def four_bars(quick: bool) -> list[dict[str, Any]]:
-    """Return the rows of four-bars: straight line, generic engine, and the peers that are
-    installed, in µs.
+    """Return the rows of N four-bars with times [µs]: straight-line code, engine, and the peers
+    that are installed.
     """
     typer.echo("\nN four-bars, µs; ratios to the straight line in brackets")
     rows = []

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Command(NamedTuple):
-    """A command: typer reads its arguments and help from the function."""
+    """A command of `kinetree`; typer reads its arguments and help from the function."""
 
     name: str
     function: Callable
@@ -30,7 +30,9 @@ def found() -> dict[str, Callable]:
 
 
 def asked_for(name: str) -> dict[str, Callable]:
-    """Return the named command alone, to start quickly, or all commands if there is no such module."""
+    """Return the named command only, so that it starts quickly, or all commands if there is no such
+    module.
+    """
     if name.isidentifier() and name in {module.name for module in iter_modules(__path__)}:
         command: Command = import_module(f"{__name__}.{name}").COMMAND
         if command.name == name:

@@ -61,7 +61,9 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
 
 
 def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
-    """Return counts and warnings of a valid description, and what FMUs fix when they are packed."""
+    """Return counts and warnings of a valid description, and the quantities that FMUs fix at build
+    time.
+    """
     from kinetree.models import load
     from kinetree.models.checks.structural_parameters import kept_by_fmus
     from kinetree.models.run.prerun_checks import prerun_warnings

@@ -69,8 +69,8 @@ def explain(
 
 
 def message_help(message: str, found: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return what the form of a message means, where nothing else explains it, and where it comes
-    from.
+    """Return the meaning and the source of an error message by its form, where nothing else
+    explains it.
     """
     source = [*option_help(message), *message_source(message)]
     if not found:
@@ -79,7 +79,7 @@ def message_help(message: str, found: list[tuple[str, str]]) -> list[tuple[str, 
 
 
 def option_help(message: str) -> list[tuple[str, str]]:
-    """Return what the options that a message names do, one line for every wording."""
+    """Return what the options named in a message do, without repetitions."""
     options = dict.fromkeys(re.findall(r"(?<!\S)--[a-z][a-z-]*[a-z]", message))
     lines: dict[tuple[str, str], None] = {}
     for command in found_commands().values() if options else ():
@@ -119,12 +119,12 @@ def tables() -> list[tuple[str, type]]:
 
 
 def path_of(label: str) -> list[str]:
-    """Return the words of a label: [report.tables] is 'report', 'tables'."""
+    """Return the words of a label: 'report', 'tables' for [report.tables]."""
     return [word for word in re.findall(r"[a-z_]+(?:-[a-z]+)*", label) if word != "kind"]
 
 
 def known() -> list[str]:
-    """Return every word that can be explained."""
+    """Return all words that can be explained, in alphabetical order."""
     every = tables()
     keys = {key for _, model in every for key in model.model_fields}  # type: ignore[attr-defined]
     words = {word for terms in TERMS.values() for word in terms}
@@ -133,7 +133,9 @@ def known() -> list[str]:
 
 
 def meanings(asked: str) -> list[tuple[str, str]]:
-    """Return (place, meaning) of a key, table or function; the last word of a path decides."""
+    """Return (place, meaning) for a key, table or function; of a path such as forces.spring, the
+    last word is explained.
+    """
     paths = [
         path
         for path in re.findall(r"(?:^|\s)([a-z_]+(?:\.[\w-]+|\[\d+\])+)(?=[:\s]|$)", asked)
@@ -211,14 +213,14 @@ def meanings(asked: str) -> list[tuple[str, str]]:
 
 
 def held(model: type, key: str) -> list[tuple[str, type]]:
-    """Return the tables, with their labels, that a key of a table contains."""
+    """Return the tables, with their labels, that a key of a table may contain."""
     fields = model.model_fields  # type: ignore[attr-defined]
     inner = inside(model, key) if key in fields else []
     return [(label, each) for label, each in tables() if each in inner]
 
 
 def nearest(section: str, key: str) -> list[tuple[str, str]]:
-    """Return the keys of a section similar to an unknown one."""
+    """Return the keys in a section that are similar to an unknown one, with their meanings."""
     from difflib import get_close_matches
 
     return [

@@ -1,4 +1,4 @@
-"""`kinetree flexible`: a finite-element body as a body that bends by modes."""
+"""`kinetree flexible`: reduces a finite-element body to a modal body."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def flexible(
 
 
 def told(found: Mapping[str, Any], output: Path) -> None:
-    """Print mass, modes, frequencies and faces of what was written."""
+    """Print mass, modes, frequencies and interface faces of the reduced body that was written."""
     slowest = ", ".join(f"{each:.4g}" for each in found["frequencies"][:5])
     typer.echo(f"{found['mass']:.6g} kg, {len(found['stiffness'])} modes")
     typer.echo(f"held at its root: {slowest} Hz ... {found['frequencies'][-1]:.4g} Hz")
@@ -114,7 +114,7 @@ def told(found: Mapping[str, Any], output: Path) -> None:
 
 
 def of_standard_input(source: str, interface: list[str], root: str | None) -> dict[str, Any]:
-    """Return the arrays of a file of standard input data, whose interfaces are NAME=NODE."""
+    """Return the arrays of a file of standard input data (SID), whose interfaces are NAME=NODE."""
     from kinetree.models.beams.sid_files import read_standard_input, reduced_of
 
     parts = [each.partition("=") for each in interface]
@@ -124,7 +124,7 @@ def of_standard_input(source: str, interface: list[str], root: str | None) -> di
 
 
 def face_of(text: str, places: np.ndarray) -> tuple[str, np.ndarray]:
-    """Name and nodes of NAME=PLANE."""
+    """Return the name and the nodes of a face NAME=PLANE."""
     import numpy as np
 
     name, sign, plane = text.partition("=")
@@ -140,7 +140,7 @@ def face_of(text: str, places: np.ndarray) -> tuple[str, np.ndarray]:
 
 
 def in_si(found: tuple[Any, Any, np.ndarray], units: str) -> tuple[Any, Any, np.ndarray]:
-    """Return stiffness, mass and nodes in N/m, kg and m."""
+    """Return stiffness, mass and node positions in N/m, kg and m."""
     K, M, places = found
     if units == "m":
         return found
@@ -148,7 +148,7 @@ def in_si(found: tuple[Any, Any, np.ndarray], units: str) -> tuple[Any, Any, np.
 
 
 def matrices_of(source: str, mass: str | None, nodes: str | None) -> tuple[Any, Any, np.ndarray]:
-    """Stiffness, mass and nodes from files."""
+    """Return stiffness matrix, mass matrix and node positions read from files."""
     import numpy as np
 
     from kinetree.models.beams.nastran_files import read_nastran
@@ -165,7 +165,7 @@ def matrices_of(source: str, mass: str | None, nodes: str | None) -> tuple[Any, 
 
 
 def read_matrix(path: str) -> Any:
-    """Return the sparse matrix in a file of scipy (.npz) or of the Matrix Market (.mtx)."""
+    """Return the sparse matrix in a scipy file (.npz) or a Matrix Market file (.mtx)."""
     import scipy.io
     import scipy.sparse
 

@@ -168,16 +168,17 @@ def fmu(
 
 
 def build_note(mechanism, integrator: str) -> str:
-    """Return the integrator and the step size of a source FMU."""
+    """Return a line on the integrator and the step size of a source FMU."""
     from kinetree.fmu.archive.build import fixed_integrator
 
     return f"steps by {fixed_integrator(mechanism) if integrator == 'auto' else integrator}"
 
 
 def platforms_in(path: Path, component: bool) -> tuple[list[str], list[str]]:
-    """Return the platforms for which an archive has binaries, and those that it could have besides.
+    """Return the platforms for which an archive has binaries, and those for which it could have
+    more.
 
-    `component`: whether an archive of this kind can carry the component of WebAssembly.
+    `component`: whether an archive of this kind can contain the WebAssembly component.
     """
     from zipfile import ZipFile
 
@@ -196,7 +197,7 @@ def platforms_in(path: Path, component: bool) -> tuple[list[str], list[str]]:
 
 
 def carried(path: Path, component: bool) -> str:
-    """Return a line with the platforms of an archive's binaries and how to add the others."""
+    """Return a line on the platforms of an archive's binaries and on how to add the others."""
     there, absent = platforms_in(path, component)
     more = (
         f"; without {', '.join(absent)} (--platforms all adds them; the first time takes minutes)"

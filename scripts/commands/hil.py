@@ -82,7 +82,7 @@ def hil(
 
 
 def refuse_broken(record: "Record") -> None:
-    """Raise ArithmeticError with the limits that a run has not kept."""
+    """Raise ArithmeticError with the limits of the scenario that a run has broken."""
     from kinetree.scripts.hil.report import limit_rows
 
     broken = [
@@ -107,7 +107,7 @@ def keep(record: "Record", path: Path) -> None:
 
 
 def told_of(record: "Record") -> dict[str, Any]:
-    """Return the report as plain data: times in µs, delays in ms, phases in degrees."""
+    """Return the report of a run as plain data: times in µs, delays in ms, phases in degrees."""
     from kinetree.scripts.hil.report import (
         HELD,
         held_rows,
@@ -146,7 +146,7 @@ def told_of(record: "Record") -> dict[str, Any]:
 
 
 def show(record: "Record") -> None:
-    """Print sentences and times of a run."""
+    """Print the sentences and the table of times of a run."""
     from rich.console import Console
 
     from kinetree.scripts.hil.report import (

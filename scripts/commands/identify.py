@@ -167,7 +167,7 @@ def fit(
     quiet: bool,
     suspects: bool,
 ) -> "Identification":
-    """Return the least-squares fit of the parameters, showing progress."""
+    """Return the least-squares fit of the parameters, with a progress bar."""
     from kinetree.models.analysis.identification import identify
     from kinetree.scripts.terminal.progress import progress
 
@@ -195,7 +195,7 @@ def names_of(text: str) -> list[str]:
 
 
 def bounds_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
-    """Return the bounds of NAME=LOW:HIGH settings; an empty side is unbounded."""
+    """Return the bounds in NAME=LOW:HIGH settings; an empty side is unbounded."""
     found = {}
     for text in texts or []:
         name, _, limits = text.partition("=")
@@ -212,7 +212,7 @@ def bounds_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
 
 
 def decay_of(data: "Record", columns: list[str], order: int | None) -> "Decay":
-    """Return the modes of the chosen columns, of all by default."""
+    """Return the modes of a free decay, identified from the chosen columns or from all."""
     from kinetree.models.analysis.free_decay import free_decay
 
     return free_decay(data.time, channels_of(data, columns), order)
@@ -230,7 +230,7 @@ def channels_of(data: "Record", columns: list[str]) -> dict[str, Any]:
 
 
 def signals(columns: dict[str, Any]) -> list[str]:
-    """Return the measured columns without counters and constant ones."""
+    """Return the names of the measured columns without counters and constant columns."""
     import numpy as np
 
     from kinetree.models.result.result import Result
@@ -246,7 +246,7 @@ def signals(columns: dict[str, Any]) -> list[str]:
 
 
 def draw_diagram(data: "Record", columns: list[str], path: Path) -> None:
-    """Draw a stabilisation diagram and return its stable modes."""
+    """Draw a stabilisation diagram and return the modes that are stable over the order."""
     from kinetree.models.analysis.stabilisation_diagram import stabilisation_diagram
 
     found = stabilisation_diagram(data.time, channels_of(data, columns))
@@ -290,7 +290,9 @@ def kept(
     quiet: bool,
     json: bool,
 ) -> "Console | None":
-    """Write the requested files and JSON."""
+    """Write the requested files or print JSON; return the console for the tables, or None where
+    nothing is printed.
+    """
     from rich.console import Console
 
     keep_json(content, output)
@@ -304,7 +306,7 @@ def kept(
 def tell_fit(
     found: "Identification", output: Path | None, plot: Path | None, quiet: bool, json: bool
 ) -> None:
-    """Print the tables of parameters and columns."""
+    """Write the requested files and print the tables of parameters and columns."""
     content = found.to_dict()
     console = kept(found, content, output, plot, quiet, json)
     if console is None:
@@ -361,7 +363,7 @@ def tell_decay(
     mechanism: "Mechanism | None" = None,
     values: "MatchedModes | None" = None,
 ) -> None:
-    """Print the table of modes and the matched parameters."""
+    """Write the requested files and print the table of modes and the matched parameters."""
     from dataclasses import asdict
 
     rows = [

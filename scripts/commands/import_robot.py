@@ -1,4 +1,4 @@
-"""`kinetree import`: robots and machines in formats of others as descriptions of this format."""
+"""`kinetree import`: converts robots and machines from other formats to descriptions."""
 
 import os
 from pathlib import Path
@@ -126,7 +126,9 @@ def import_robot(
 
 
 def described(file: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return the description of a foreign file and what was left out, read with given options."""
+    """Return the description converted from another format with given options, and remarks on what
+    was left out.
+    """
     from inspect import signature
 
     from kinetree.models.description.reading.read_source import foreign_reader
@@ -148,7 +150,7 @@ def described(file: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list
 
 
 def verified_fmu(mechanism: Any, path: Path, backend: str) -> list[dict[str, Any]]:
-    """Write a mechanism as an FMU, verify it, and return what was checked."""
+    """Write a mechanism as an FMU, verify it, and return the lines of the verification."""
     from kinetree.fmu.archive.build import ALIASES, BACKENDS, build_fmu
     from kinetree.scripts.fmi.verify import verify
 
@@ -158,7 +160,7 @@ def verified_fmu(mechanism: Any, path: Path, backend: str) -> list[dict[str, Any
 
 
 def show(told: dict[str, Any], json: bool) -> None:
-    """Print what was written and left out, and how an FMU was verified."""
+    """Print what was written and what was left out, and the result of the FMU's verification."""
     if json:
         show_json(told)
         return
@@ -178,9 +180,8 @@ def show(told: dict[str, Any], json: bool) -> None:
 
 
 def beside(part: Any, folder: Path) -> Any:
-    """Return a description whose files of meshes are named from where it is written.
-
-    Files with which it shares no folder but the root keep their whole paths.
+    """Return a description whose mesh files have paths relative to its own folder. Mesh files that
+    share no folder but the root keep their absolute paths.
     """
     if isinstance(part, dict):
         return {
@@ -191,7 +192,9 @@ def beside(part: Any, folder: Path) -> Any:
 
 
 def relative(file: Any, folder: Path) -> Any:
-    """Return the path of a file from a folder, if both can move together."""
+    """Return an absolute path relative to a folder, if both share a folder below the root; other
+    values are unchanged.
+    """
     if not isinstance(file, str) or not Path(file).is_absolute():
         return file
     try:
@@ -202,12 +205,12 @@ def relative(file: Any, folder: Path) -> Any:
 
 
 def line(told: str) -> str:
-    """Return a line of the reader's report with its category in front."""
+    """Return a remark of the importer with its category in front."""
     return told if told.startswith(("assumed: ", "offered: ")) else f"left out: {told}"
 
 
 def pair(text: str) -> tuple[str, str]:
-    """Return NAME=VALUE; xacro's own NAME:=VALUE too."""
+    """Return the name and value in NAME=VALUE, or in xacro's NAME:=VALUE."""
     name, found, value = text.partition("=")
     if not found or not name.strip(": "):
         raise BadInput(f"--arg {text}: expected NAME=VALUE")

@@ -1,4 +1,4 @@
-"""`kinetree info`: shows tree, constraints, variables and costs of a mechanism."""
+"""`kinetree info`: shows tree, constraints, variables and computational costs of a mechanism."""
 
 from typing import Any
 
@@ -119,7 +119,7 @@ def count(things: int | list, one: str, many: str) -> str:
 
 
 def tree(content: dict[str, Any]) -> Any:
-    """Return the spanning tree to be printed, each body with the joint to its parent."""
+    """Return the spanning tree for printing, each body with the joint to its parent."""
     from rich.markup import escape
     from rich.tree import Tree
 
@@ -150,7 +150,8 @@ def tree(content: dict[str, Any]) -> Any:
 
 
 def tables(content: dict[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """Return the tables of inputs, outputs and parameters: rows of name, value, unit and text."""
+    """Return the tables of inputs, outputs and parameters, with rows of name, value, unit and text.
+    """
     kinds = (
         ("Inputs", "inputs", ("start",)),
         ("Outputs", "outputs", ()),
@@ -171,7 +172,7 @@ def tables(content: dict[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:
 
 
 def grid(title: str, rows: list[tuple[str, ...]]) -> Any:
-    """Return a table without borders and headings to be printed by rich."""
+    """Return a table for rich without borders and headings."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -189,10 +190,10 @@ def grid(title: str, rows: list[tuple[str, ...]]) -> Any:
 
 
 def marks(content: dict[str, Any], method: str) -> list[str]:
-    """Return the notes of a method in the cost table.
+    """Return the notes on a method in the cost table, such as which one runs.
 
-    The form with the fewest operations on paper is not always the one that runs: the engine's form
-    is compiled to far fewer instructions.
+    The form with the lowest operation count is not always the one that runs: the engine's form is
+    compiled to far fewer instructions.
     """
     numbers, chosen = content["costs"], content["cheapest"]
     fewest = numbers.get(chosen) == min(numbers.values())
@@ -204,7 +205,7 @@ def marks(content: dict[str, Any], method: str) -> list[str]:
 
 
 def costs(content: dict[str, Any]) -> Any:
-    """Return the table of floating-point operations of one evaluation by every method."""
+    """Return the table of floating-point operations per evaluation by method."""
     from rich.table import Table
 
     table = Table(

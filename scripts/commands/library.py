@@ -1,4 +1,4 @@
-"""`kinetree list`: the mechanisms that ship, or the kinds of force elements."""
+"""`kinetree list`: lists the built-in mechanisms or the kinds of force elements."""
 
 import ast
 import tomllib

@@ -1,4 +1,4 @@
-"""`kinetree linearize`: small motions of a mechanism, their frequency responses and margins."""
+"""`kinetree linearize`: linearises a mechanism; modes, frequency responses, stability margins."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def linearize(
 
 
 def seen_inputs(system: System) -> list[str]:
-    """Return the inputs that hosts see."""
+    """Return the inputs that hosts can set, without internal ones."""
     from kinetree.models.compilation.element_states import held_inputs
 
     hidden = held_inputs(system.description)
@@ -182,14 +182,14 @@ def seen_inputs(system: System) -> list[str]:
 
 
 def loops_of(system: System, given: dict[str, float] | None) -> list[Any]:
-    """Return the loops of the controllers inside the mechanism."""
+    """Return the control loops of the controllers inside the mechanism."""
     from kinetree.models.analysis.control_loops import control_loops
 
     return control_loops(system, given)
 
 
 def stages_of(system: System, given: dict[str, float] | None) -> list[Any]:
-    """Return the loops as the stages of a run begin; none without stages or continuous controllers."""
+    """Return the control loops at the start of each stage of a run; none without several stages."""
     from kinetree.models.analysis.control_loops import stage_loops
 
     several = len(system.stages) > 1
@@ -214,7 +214,7 @@ def units_of_motion(system: System) -> dict[str, str]:
 
 
 def place(system: System, at: str, given: dict[str, float] | None, outputs: list[str]) -> Linear:
-    """Return the linear system at the operating point of `--at`."""
+    """Return the system linearised at the operating point that `--at` names."""
     from kinetree.models.analysis.operating_point import linear_at_rest, linear_at_time
     from kinetree.models.engine.status import EvaluationError
 
@@ -238,7 +238,7 @@ def place(system: System, at: str, given: dict[str, float] | None, outputs: list
 def facts_of(
     linear: Linear, ins: list[str], outputs: list[str], with_margins: bool, delay: float
 ) -> dict[str, Any]:
-    """Return modes, zeros, sentences, margins."""
+    """Return the modes, zeros, sentences and margins of a linear system."""
     from kinetree.models.analysis.frequency_response import margins
     from kinetree.models.analysis.modal import mode_facts, transmission_zeros, unreachable_modes
 
@@ -264,7 +264,7 @@ def facts_of(
 def told(
     linear: Linear, ins: list[str], outputs: list[str], facts: dict[str, Any], at: str
 ) -> dict[str, Any]:
-    """Return everything as plain data."""
+    """Return all results of the linearisation as plain data."""
     part = linear.part(ins, outputs)
     return {
         "at": at,
@@ -304,7 +304,7 @@ def told(
 
 
 def part_of(text: str) -> tuple[str, float]:
-    """Return PART=WIDTH of a limit cycle."""
+    """Parse the setting PART=WIDTH of a limit cycle: nonlinear part and its width."""
     from kinetree.models.analysis.describing_functions import PARTS
 
     name, _, width = text.partition("=")
@@ -322,7 +322,7 @@ def part_of(text: str) -> tuple[str, float]:
 def cycles_of(
     linear: Linear, facts: dict[str, Any], part: str, width: float, delay: float
 ) -> list[tuple[str, list[Any]]]:
-    """Return the limit cycles of every loop."""
+    """Return the limit cycles of every loop, predicted by describing functions."""
     from kinetree.models.analysis.describing_functions import limit_cycles
 
     pairs = [
@@ -334,7 +334,7 @@ def cycles_of(
 
 
 def tones_of(text: str) -> tuple[float, float, float] | None:
-    """Return FROM:TO:AMPLITUDE of a sweep."""
+    """Parse FROM:TO:AMPLITUDE of a sweep; None for an empty text."""
     if not text:
         return None
     try:
@@ -357,7 +357,7 @@ def measured_on_fmu(
     tones: tuple[float, float, float],
     given: Any,
 ) -> Any:
-    """Return the responses of a sweep."""
+    """Return the frequency responses measured by a sine sweep on the native FMU."""
     from kinetree.scripts.studies.sweep import swept
 
     if at != "rest" or len(ins) != 1:
@@ -368,7 +368,7 @@ def measured_on_fmu(
 
 
 def sweep_data(sweep: Any) -> dict[str, Any] | None:
-    """Return measured and linear responses as plain data."""
+    """Return measured and linear responses of a sweep as plain data."""
     if sweep is None:
         return None
     pairs = {key: getattr(sweep, key).T for key in ("measured", "linear")}
@@ -384,7 +384,7 @@ def sweep_data(sweep: Any) -> dict[str, Any] | None:
 
 
 def locus_of(text: str) -> tuple[str, float, float, Path | None]:
-    """Return P=FROM:TO with a picture behind another colon."""
+    """Parse P=FROM:TO or P=FROM:TO:PICTURE of a root locus."""
     name, _, limits = text.partition("=")
     low, _, rest = limits.partition(":")
     high, _, path = rest.partition(":")
@@ -407,8 +407,8 @@ def follow(
     high: float,
     path: Path | None,
 ) -> dict[str, Any]:
-    """Return the eigenvalues at values of a parameter between two bounds; spread as powers where
-    they span decades.
+    """Return the eigenvalues at values of a parameter between two bounds, with logarithmic spacing
+    where the bounds span decades; draw the root locus if a path is given.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""`kinetree modelica`: the Modelica model around an imported FMU."""
+"""`kinetree modelica`: writes the Modelica model around an imported FMU."""
 
 from pathlib import Path
 from typing import Annotated
@@ -113,7 +113,7 @@ def write_external(
     platforms: str | None,
     derivatives: bool,
 ) -> None:
-    """Write the package whose external object calls the engine."""
+    """Write the Modelica package whose external object calls the engine."""
     from kinetree.fmu.external.package import write_package
     from kinetree.fmu.modelica import RESERVED
     from kinetree.fmu.unit import fmu_unit

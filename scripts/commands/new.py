@@ -1,4 +1,4 @@
-"""`kinetree new`: a commented starter file."""
+"""`kinetree new`: writes a commented starter file."""
 
 import re
 from pathlib import Path
@@ -58,7 +58,7 @@ def new(
 
 
 def content(template: str, title: str) -> str:
-    """Return the text of a template under another name."""
+    """Return the text of a template with another title."""
     from kinetree.models.description.reading.read_source import LIBRARY
 
     source, _ = TEMPLATES[template]

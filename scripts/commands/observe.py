@@ -1,4 +1,6 @@
-"""`kinetree observe`: states, parameters and unknown forces of a mechanism estimated from a record of its sensors."""
+"""`kinetree observe`: estimates states, parameters and unknown forces of a mechanism from a record
+of its sensors.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -130,7 +132,7 @@ def pack(task: "Task", path: Path, backend: str, period: float) -> None:
 
 
 def summary(found: "Estimate", factors: dict[str, float]) -> dict[str, Any]:
-    """Return all results as plain data."""
+    """Return the results of an observer as plain data."""
     from kinetree.models.observers.consistency import autocorrelation
 
     band, (correlation, bound) = found.innovation_band, autocorrelation(found.innovations)

@@ -1,4 +1,4 @@
-"""`kinetree optimize`: parameters that make measures of runs small, under bounds and constraints."""
+"""`kinetree optimize`: optimises parameters for measures of runs, under bounds and constraints."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -77,7 +77,7 @@ def optimize(
 
 
 def show(title: str, task: "Task", found: "Found") -> None:
-    """Print variables, measures and the reason of the end."""
+    """Print variables, measures and the reason why the search ended."""
     from rich.console import Console
 
     from kinetree.scripts.reports.summary import text_table
@@ -147,7 +147,7 @@ def at_bound(variable, value: float) -> str:
 
 
 def notes(task: "Task", found: "Found") -> list[str]:
-    """Return the sentences about the search."""
+    """Return sentences about the search."""
     lines = [
         f"objective {found.objective:.8g} after {found.evaluations} evaluations in {found.seconds:.3g} s ({task.method}: {found.message})"
     ]
@@ -163,7 +163,7 @@ def notes(task: "Task", found: "Found") -> list[str]:
 
 
 def tell(file: Path, task: "Task", found: "Found", path: Path) -> None:
-    """Write the report."""
+    """Write the report of an optimisation."""
     from kinetree.scripts.reports.linear_pictures import figure_of
     from kinetree.scripts.reports.study_page import Section, write_page
     from kinetree.scripts.studies.optimise_motion import curve_section, motion_section
@@ -198,7 +198,7 @@ def tell(file: Path, task: "Task", found: "Found", path: Path) -> None:
 
 
 def front_section(task: "Task", found: "Found") -> Any:
-    """Return the Pareto front as picture and table."""
+    """Return the report section of the Pareto front: picture and table."""
     from kinetree.scripts.reports.linear_pictures import figure_of
     from kinetree.scripts.reports.study_page import Section
 

@@ -1,4 +1,4 @@
-"""`kinetree run`: motion in time."""
+"""`kinetree run`: simulates a mechanism."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -224,7 +224,7 @@ def run(
 
 
 def streamed_to(output: Path | None, wanted: Any) -> Path:
-    """Return the Parquet file to which rows are written during the run."""
+    """Return the Parquet file to which rows are streamed during the run, if any."""
     if output is None or output.suffix.lower() != ".parquet":
         raise BadInput(f"--stream: --output is {output or 'not given'}, expected FILE.parquet")
     if wanted is not None:
@@ -237,8 +237,8 @@ def streamed_to(output: Path | None, wanted: Any) -> Path:
 def show(
     system: "System", result: "Result", written: list[Path], made: list[Any], chosen: Sequence[str]
 ) -> None:
-    """Print the summary and tables of a run; staged runs without own tables get the three standard
-    ones and balances.
+    """Print the summary and tables of a run; staged runs without tables of their own get the three
+    standard ones and the balances.
     """
     from kinetree.scripts.reports import stage_tables
     from kinetree.scripts.reports.summary import summary
@@ -255,7 +255,7 @@ def show(
 def told_of(
     system: "System", result: "Result", written: list[Path], made: list[Any]
 ) -> dict[str, Any]:
-    """Return the summary as plain data in SI units."""
+    """Return the summary of a run as plain data in SI units."""
     from dataclasses import asdict
 
     from kinetree.scripts.reports.summary import extremes
@@ -293,8 +293,8 @@ def pictures_and_table(
     plot: Path | None,
     wanted: "str | tuple[str, ...] | None",
 ) -> list[Path]:
-    """Return result file and picture; a staged run has a picture of its own where no columns are
-    chosen.
+    """Write the result file and the plot of a run and return their paths; a staged run without
+    chosen columns gets the plot of stages.
     """
     from kinetree.scripts.reports import stage_tables
 
@@ -308,7 +308,7 @@ def pictures_and_table(
 
 
 def saved_plots(system: "System", result: "Result", folder: Path | None) -> list[Path]:
-    """Return the sets of plots of the description."""
+    """Draw the sets of plots of the description and return their paths."""
     if folder is None:
         return []
     from kinetree.models.result.plots import page_paths, plot
@@ -329,7 +329,7 @@ def saved_plots(system: "System", result: "Result", folder: Path | None) -> list
 
 
 def said_of(motions: "Sequence[Motion | str]") -> str:
-    """Return a line on which structures used specialised code."""
+    """Return a line on which structures ran by straight-line code, and why others did not."""
     sizes = [each.trace.operations for each in motions if not isinstance(each, str)]
     why = "; ".join(sorted({each for each in motions if isinstance(each, str)}))
     least, most = (min(sizes), max(sizes)) if sizes else (0, 0)
@@ -371,7 +371,7 @@ def run_chain(
     quiet: bool,
     json: bool,
 ) -> None:
-    """Run a linear chain by the matrix method, whatever integrator is given."""
+    """Run a linear chain by the matrix method, whichever integrator is given."""
     result = system.simulate(stop_time, None, output_interval, tolerance, inputs=inputs)
     written = write(result, output, plot, wanted)
     if json:
@@ -388,7 +388,7 @@ def check_columns(
     asked: dict[str, Any],
     plots: Path | None,
 ) -> None:
-    """Refuse names of columns and stages before the run instead of after it."""
+    """Raise an error for unknown columns and stages before the run instead of after it."""
     sets = system.description.report.plots if plots is not None else {}
     if plots is not None and not sets:
         raise BadInput(f"--plots {plots}: the description has no [report.plots]")
@@ -414,8 +414,8 @@ def check_columns(
 def write(
     result: "Result", output: Path | None, plot: Path | None, wanted: "str | tuple[str, ...] | None"
 ) -> list[Path]:
-    """Return table and picture; a picture of many columns has several pages: FILE.png, FILE-2.png,
-    ...
+    """Write the result file and the plot and return their paths; a plot of many columns has several
+    pages: FILE.png, FILE-2.png, ...
     """
     from kinetree.models.result.plots import page_paths
 

@@ -1,4 +1,4 @@
-"""`kinetree setup`: everything that is compiled once, compiled at once."""
+"""`kinetree setup`: compiles everything that later commands need."""
 
 import math
 import threading
@@ -59,7 +59,7 @@ def setup(
 
 
 class Passing:
-    """Progress of a build: parts that are ready, and an estimate between them."""
+    """Progress of a build: finished parts, and a time estimate between them."""
 
     def __init__(self, told):
         self.told, self.done, self.begun = told, 0, time.monotonic()
@@ -67,7 +67,7 @@ class Passing:
         self.thread = threading.Thread(target=self.tell, daemon=True)
 
     def hear(self, text: str) -> None:
-        """Print a message of the build."""
+        """Count a finished part from a message of the build."""
         if text.endswith("is ready"):
             self.done += 1
 

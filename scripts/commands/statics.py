@@ -100,7 +100,7 @@ def statics(
 
 
 def write_rows(path: Path, rests: dict[str, "Equilibrium"]) -> None:
-    """Write a row per number: state, kind, name, value, unit."""
+    """Write the equilibria as CSV with one row per value: state, kind, name, value, unit."""
     import csv
 
     from kinetree.models.analysis.equilibrium_table import plain_rows
@@ -112,7 +112,7 @@ def write_rows(path: Path, rests: dict[str, "Equilibrium"]) -> None:
 
 
 def show_preparations(console: "Console", rests: dict[str, "Equilibrium"]) -> None:
-    """Print the equilibria of the steps that prepare a run, one column each."""
+    """Print the equilibria of the preparation steps of a run, one column each."""
     from rich.console import Console
 
     from kinetree.models.analysis.equilibrium_table import compared_rows, shape_of
@@ -139,7 +139,8 @@ def show_preparations(console: "Console", rests: dict[str, "Equilibrium"]) -> No
 
 
 def show(console: "Console", title: str, found: "Equilibrium", system: "System") -> None:
-    """Print an equilibrium: stability, coordinates, loads, modes, neutral directions and reactions."""
+    """Print an equilibrium: stability, coordinates, loads, modes, neutral directions and reactions.
+    """
     from rich.markup import escape
 
     from kinetree.models.analysis.equilibrium_table import neutral_combination, rest_rows, shape_of
@@ -190,7 +191,9 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
 
 
 def leading(linear: "Linear", mode: "Mode") -> str:
-    """Return the coordinate with the largest part in a mode; a state, where no coordinate moves."""
+    """Return the coordinate with the largest part in a mode, or the state if no coordinate takes
+    part.
+    """
     among = [name for name in linear.local if abs(mode.shape[name]) > 0.5] or list(mode.shape)
     return max(among, key=lambda name: abs(mode.shape[name]))
 

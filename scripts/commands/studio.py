@@ -1,4 +1,4 @@
-"""`kinetree studio`: a page on this machine to describe, run and see a mechanism."""
+"""`kinetree studio`: opens a browser page on this machine to edit, run and view a mechanism."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`kinetree study`: the same mechanism with many parameter values."""
+"""`kinetree study`: runs a mechanism with many parameter values."""
 
 import csv
 from pathlib import Path
@@ -179,7 +179,7 @@ def study(
 
 
 def without(file: Path, what: str, given: dict[str, object]) -> None:
-    """Refuse options that have no effect for this kind of study."""
+    """Raise an error for options that have no effect for this kind of study."""
     if idle := [name for name, value in given.items() if value]:
         raise BadInput(
             f"{file}: {what} knows no {', '.join(idle)}: leave {'it' if len(idle) == 1 else 'them'} out"
@@ -187,9 +187,8 @@ def without(file: Path, what: str, given: dict[str, object]) -> None:
 
 
 def tell_failures(wanted: "Study", rows: list[list[float]], apart: bool = False) -> None:
-    """How many runs have no numbers, and why the first has none; that no run has any is a failure of the study.
-
-    `apart`: a case may be one that ends its process, and is asked in another one.
+    """Print how many runs have no values, and why the first one has none; raise an error if all
+    runs failed. `apart`: repeat the failed case in another process, since it may crash its process.
     """
     from kinetree.scripts.studies.rows import failed, failure_of
     from kinetree.scripts.studies.workers import aside
@@ -214,7 +213,9 @@ def tell_failures(wanted: "Study", rows: list[list[float]], apart: bool = False)
 
 
 def comparison(file: Path) -> "Comparison | None":
-    """Return the comparison of a file with [ways], or the built-in one; None for other studies."""
+    """Return the comparison in a file with a table [ways], or the built-in one; None for other
+    studies.
+    """
     from kinetree.scripts.studies.stabilisation import read_comparison
     from kinetree.scripts.terminal.input_files import read_toml
 
@@ -224,7 +225,9 @@ def comparison(file: Path) -> "Comparison | None":
 
 
 def standing_on(file: Path) -> "Supports | None":
-    """Return a file with supports, or the one that ships; None for other studies."""
+    """Return the support study of a file with the key `supports`, or the built-in one; None for
+    other studies.
+    """
     from kinetree.scripts.studies.supports_file import read_supports
     from kinetree.scripts.terminal.input_files import read_toml
 
@@ -240,7 +243,7 @@ def standing_on(file: Path) -> "Supports | None":
 def supports(
     wanted: "Supports", output: Path | None, plot: Path | None, report: Path | None, quiet: bool
 ) -> None:
-    """Study ground and supports, varying one quantity at a time."""
+    """Run a study of ground and supports, which varies one quantity at a time."""
     from kinetree.scripts.reports.stage_tables import show
     from kinetree.scripts.studies import supports as study
     from kinetree.scripts.studies import supports_report as pages
@@ -266,7 +269,7 @@ def supports(
 
 
 def tell_worst(wanted: "Study", measure: str, quiet: bool) -> None:
-    """Search and print the worst case, by differential evolution."""
+    """Search the worst case by differential evolution and print it."""
     from kinetree.scripts.studies.worst_case import sign_of, worst_case
 
     with progress(f"worst {measure}", 0.0, quiet, "evaluations") as told:
@@ -281,7 +284,7 @@ def tell_worst(wanted: "Study", measure: str, quiet: bool) -> None:
 def stabilisation(
     wanted: "Comparison", output: Path | None, plot: Path | None, report: Path | None, quiet: bool
 ) -> None:
-    """Compare variants of holding values."""
+    """Run and report a comparison of drive variants that hold values under disturbances."""
     from kinetree.scripts.reports.stage_tables import show
     from kinetree.scripts.studies import stabilisation as study
     from kinetree.scripts.studies import stabilisation_report as pages

@@ -1,4 +1,6 @@
-"""`kinetree tune`: controllers of a scenario, shaped to margins on the mechanism's linearised motion."""
+"""`kinetree tune`: tunes the controllers of a scenario to stability margins of the linearised
+mechanism.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -81,7 +83,9 @@ def tune(
 
 
 def ran(found: "Design") -> tuple[list[Any], list[str]]:
-    """Return the runs of the tuned loops to their setpoints, and sentences on better ways."""
+    """Return the runs of the tuned loops to their setpoints, and sentences on variants with less
+    overshoot.
+    """
     from kinetree.models.engine.status import EvaluationError
     from kinetree.scripts.studies.step_response import better, responses
 
@@ -93,7 +97,7 @@ def ran(found: "Design") -> tuple[list[Any], list[str]]:
 
 
 def tell(found: "Design", runs: list[Any], more: list[str], file: Path, path: Path) -> None:
-    """Write the report: runs, gains, margins."""
+    """Write the report page: runs, gains, margins."""
     from kinetree.scripts.reports.study_page import Section, write_page
     from kinetree.scripts.studies.designs import name_of
     from kinetree.scripts.studies.step_response import response_section
@@ -178,12 +182,12 @@ def show(found: "Design") -> None:
 
 
 def listed(values: Any) -> str:
-    """Return complex numbers with non-negative imaginary part as text."""
+    """Return the complex numbers with non-negative imaginary part as text."""
     return ", ".join(f"{value.real:.4g}{value.imag:+.4g}j" for value in values if value.imag >= 0)
 
 
 def write(found: "Design", way: str, file: Path, output: Path | None, into: Path | None) -> None:
-    """Write the results, the controller tables, or the mechanism with its controllers."""
+    """Write the results as JSON, the controller tables, or the mechanism with its controllers."""
     from kinetree.models.foreign.toml_text import toml_text
     from kinetree.scripts.studies.blocks import block_text, with_blocks
 
@@ -210,7 +214,7 @@ def parameters_of(found: "Design") -> Any:
 
 
 def plain(found: "Design") -> dict[str, Any]:
-    """Return everything as plain data."""
+    """Return the design as plain data."""
     from kinetree.scripts.studies.designs import name_of
 
     every: dict[str, Any] = {}

@@ -89,7 +89,7 @@ def verify(
 
 
 def own_reference(report: Report, file: Path) -> None:
-    """Check the reference results that an archive carries."""
+    """Compare an archive with the reference results that it contains, if any."""
     from kinetree.scripts.fmi.host import Archive
     from kinetree.scripts.fmi.reference_results import carries_reference, check_reference
 
@@ -99,7 +99,7 @@ def own_reference(report: Report, file: Path) -> None:
 
 
 def hosts_of(text: str) -> list[str]:
-    """Return the names of hosts from the option."""
+    """Return the host names in the option --host; `all` means every host."""
     from kinetree.scripts.fmi.host_programs import FOREIGN
 
     names = (
@@ -116,7 +116,7 @@ def hosts_of(text: str) -> list[str]:
 
 
 def hosts_on(text: str) -> list[str]:
-    """Return the names of hosts of the platforms in the option."""
+    """Return the names of the hosts that run on the platforms in the option --platform."""
     from kinetree.scripts.fmi.host_programs import FOREIGN
     from kinetree.solvers.library.platforms import PLATFORMS
 

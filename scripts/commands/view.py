@@ -1,4 +1,4 @@
-"""`kinetree view`: look into a result file, and see a mechanism move."""
+"""`kinetree view`: shows a result file, or a mechanism in motion."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -129,7 +129,7 @@ def write_live(
     show: bool,
     look: dict[str, Any],
 ) -> None:
-    """Write a page that computes the mechanism while it is shown."""
+    """Write a page that simulates the mechanism in the browser while it is shown."""
     from kinetree.fmu.live import live_data
     from kinetree.models import load
     from kinetree.scripts.terminal.result_columns import READERS
@@ -152,14 +152,14 @@ def write_live(
 
 
 def say(text: str) -> None:
-    """Print a message about long work on standard error."""
+    """Print a progress message on standard error."""
     typer.echo(f"kinetree: {text}", err=True)
 
 
 def read(
     path: Path, patterns: list[str] | None, plot: Path | None, deviation: bool, json: bool
 ) -> "Recorded":
-    """Print and draw the wanted columns of a result file."""
+    """Print and plot the chosen columns of a result file; return the recorded result."""
     from kinetree.scripts.reports.summary import columns_table, extremes, show_table
     from kinetree.scripts.terminal.result_columns import Recorded
 
@@ -193,7 +193,7 @@ def read(
 def scene(
     source: str, settings: dict[str, float], stop_time: float | None, recorded: "Recorded | None"
 ) -> dict[str, Any]:
-    """Return the scene of a description that runs now, or that moves by the columns of a file."""
+    """Return the scene of a description, simulated now or moved by the columns of a result file."""
     from kinetree.models import load
     from kinetree.models.scene.make_scenes import run_data
 
@@ -217,7 +217,7 @@ def scene(
 
 
 def recorded_data(system: Any, recorded: "Recorded") -> dict[str, Any]:
-    """Return a mechanism that moves by the columns of a file."""
+    """Return the scene of a mechanism moved by the columns of a result file."""
     from kinetree.models.scene.body_poses import of_columns
     from kinetree.models.scene.scene import Scene
 

@@ -1,1 +1,1 @@
-"""Co-simulation: slaves, masters, the hydraulic drive, and the scenarios that join them."""
+"""Co-simulation: slaves, masters, the hydraulic drive, and the scenarios that connect them."""

@@ -1,7 +1,8 @@
 """Published co-simulation benchmarks over the communication step: oscillator and hydraulic manipulator of LIM, A Coruna, hydraulic arm of Exudyn.
 
-`python -m kinetree.scripts.cosim.benchmarks PICTURE` draws them: energy that the masters add to the oscillator, error of the manipulator's cylinder,
-error of the sum that the test of the arm publishes, whose valve is set once per step there.
+`python -m kinetree.scripts.cosim.benchmarks PICTURE` plots the energy that the masters add to the
+oscillator, the error of the manipulator's cylinder, and the error of the check sum published with
+the arm, whose valve is set once per step.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ FINE = 2.5e-4  # step of the interface Jacobian that stands for the exact manipu
 
 
 def energy_error(case: str, step: float) -> float:
-    """Return the largest deviation of the oscillator's energy, relative to it."""
+    """Return the largest deviation of the oscillator's energy, relative to the initial energy."""
     master, order = CASES[case]
     plan = coupled_by_displacement(master)
     recorded = [(half, name) for name in ("x", "v") for half in plan.slaves]
@@ -53,8 +54,8 @@ def energy_error(case: str, step: float) -> float:
 
 
 def manipulator_error(cut: str, step: float, exact: tuple[np.ndarray, np.ndarray]) -> float:
-    """Return the largest error of the cylinder's length in manoeuvre M1; not a number where the
-    coupling has become unstable.
+    """Return the largest error of the cylinder's length in manoeuvre M1; NaN where the coupling has
+    become unstable.
     """
     trace = run_wired(read_scenario(f"lib:{cut}"), "held", step, 10.0).trace
     return (
@@ -72,7 +73,7 @@ def arm_sum(theta: float, p0: float, p1: float) -> float:
 
 
 def arm_error(case: str, step: float) -> float:
-    """Return the error of that sum by the inputs of a master."""
+    """Return the error of the arm's check sum in a co-simulation by one of the master cases."""
     master, order = ARM_CASES[case]
     trace = run_wired(
         replace(read_scenario("lib:arm"), extrapolation=order), master, step, ARM_END

@@ -1,7 +1,9 @@
-"""Finds the power bonds among wires: an effort one way and a flow the other between the same two units, whose product is a power.
+"""Finds the power bonds among wires: an effort in one direction and a flow in the other between the
+same two units, whose product is a power.
 
-What a wire carries is told by the units at its ends: an effort in N, N.m, Pa or V, a flow in m/s, rad/s, m3/s or A, the stiffness of an effort in
-N/m, N.m/rad or Pa/m3. Where neither end has a unit, as in many foreign FMUs, the names of the ends tell.
+The quantity on a wire follows from the units of measure at its ends: an effort in N, N.m, Pa or V,
+a flow in m/s, rad/s, m3/s or A, the stiffness of an effort in N/m, N.m/rad or Pa/m3. Where neither
+end has a unit, as in many FMUs of other tools, the names of the ends decide.
 """
 
 from __future__ import annotations
@@ -73,7 +75,9 @@ def exponents(unit: str) -> tuple[int, ...] | None:
 
 
 def carried(name: str, unit: str) -> list[tuple[str, Domain]]:
-    """Return the physical quantities that one end of a wire may carry, by its unit or else its name."""
+    """Return the physical quantities that one end of a wire may carry, by its unit of measure or
+    else its name.
+    """
     known, word = exponents(unit), name.lower()
     found = []
     for each in DOMAINS:
@@ -93,7 +97,8 @@ def carried(name: str, unit: str) -> list[tuple[str, Domain]]:
 
 
 def carries(wire: Wire) -> list[tuple[str, Domain]]:
-    """Return the physical quantities that a wire may carry, by the units at both of its ends."""
+    """Return the physical quantities that a wire may carry, by the units of measure at both ends.
+    """
     ends = [
         carried(wire.input, wire.target.units.get(wire.input, "")),
         carried(wire.output, wire.source.units.get(wire.output, "")),
@@ -107,7 +112,8 @@ def is_a(wire: Wire, what: str) -> bool:
 
 
 def domain_of(effort: Wire, flow: Wire) -> Domain | None:
-    """Return the domain in which two wires are an effort and a flow."""
+    """Return the power domain in which two wires are an effort and a flow; None if there is none.
+    """
     flows = [each for kind, each in carries(flow) if kind == FLOW]
     return next((each for kind, each in carries(effort) if kind == EFFORT and each in flows), None)
 
@@ -122,7 +128,7 @@ def opposite(one: Wire, other: Wire) -> bool:
 
 
 def bonds_of(wires: Sequence[Wire]) -> list[Bond]:
-    """Return the power bonds that wires name."""
+    """Return the power bonds that the wires declare."""
     bonds = []
     for name in dict.fromkeys(wire.bond for wire in wires if wire.bond):
         places = [k for k, wire in enumerate(wires) if wire.bond == name]

@@ -60,7 +60,7 @@ class Pid:
 
 
 class Controller:
-    """A program with memory: integral, derivative, and the sample before."""
+    """A controller with its memory: integral, derivative, and the previous sample."""
 
     STATE = (
         "time",

@@ -1,7 +1,9 @@
-"""The position controller as a description: what is packed as its FMU, by either back end, and samples without Python.
+"""The position controller as a description: its FMU is built from this description by either back
+end, and runs without Python.
 
-An event takes a sample every `period`, just before its end, so that the sample of a master's step is taken within that step. Until the first one the
-command is that of the inputs, without integral and derivative; the laws are those of `controller.py`.
+An event takes a sample every `period`, just before its end, so that the sample of a master's step
+is taken within that step. Until the first sample the command follows from the inputs, without
+integral and derivative; the control laws are those of `controller.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ ELAPSED = "(t - stage_start)"
 
 
 def units_of_controller(unit: str) -> dict[str, str]:
-    """Return the units of all variables from that of the measurement."""
+    """Return the units of all variables of the controller from the unit of the measurement."""
     times = {
         f"pid.{name}": "s"
         for name in ("integral_time", "derivative_time", "filter_time", "tracking_time")
@@ -94,7 +96,9 @@ def controller_description(
 
 
 def or_one(time: str) -> str:
-    """Return a time to divide by; where it is zero the quotient is not used."""
+    """Return an expression for a time used as divisor; it is 1 where the time is zero and the
+    quotient has no effect.
+    """
     return f"if({time} > 0, {time}, 1)"
 
 
@@ -103,8 +107,8 @@ def setpoint_at(t: str) -> str:
 
 
 def wanted_at(t: str, memory: str) -> str:
-    """Return the command before its limits; the feed-forward is the mean speed of the setpoint
-    until the next sample.
+    """Return the expression of the command before its limits; the feed-forward is the mean speed of
+    the setpoint until the next sample.
     """
     speed = f'((table("setpoints", {t} + period) - table("setpoints", {t}))/period + target_speed)'
     return (

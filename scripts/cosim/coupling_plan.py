@@ -1,4 +1,6 @@
-"""A plan of a coupling: which master steps which slaves in which order over which wires."""
+"""The plan of a coupling: the master, the slaves in their stepping order, and the wires between
+them.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ MASTERS: dict[str, type[Master]] = {
 def of_wires(
     scheme: str, units: Sequence[str], targets: Collection[tuple[str, str]], file: str
 ) -> tuple[str, list[str]]:
-    """Return master and order of units for explicit wires; with `told`, receivers of stiffness step
-    first.
+    """Return the master and the stepping order of units for explicit wires; with the scheme `told`,
+    units that receive a stiffness step first.
     """
     if scheme in MASTERS:
         return scheme, list(units)
@@ -48,7 +50,9 @@ class Plan:
     wires: tuple[Wire, ...]
 
     def make(self, extrapolation: int = 0) -> Master:
-        """Return the master; `slope` is Jacobi with at least first-order inputs."""
+        """Return the master object; `slope` is the Jacobi master with inputs of at least first
+        order.
+        """
         return MASTERS[self.master](
             self.slaves, self.wires, max(extrapolation, int(self.master == "slope"))
         )

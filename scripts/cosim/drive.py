@@ -1,7 +1,9 @@
 """A hydraulic servo drive: proportional valve and cylinder, integrated inside with steps of its own.
 
-States: pressures of both sides and the position of the spool. The command is a profile in time, linear between its points, and what a controller
-adds to it. Its FMU is made of a description (`drive_description.py`); this is the same drive by steps of its own, and finds its pressures at rest.
+States: pressures of both sides and the position of the spool. The command is a profile in time,
+linear between its points, plus the command of a controller. The drive's FMU is built from a
+description (`drive_description.py`); this module integrates the same drive in Python and computes
+its pressures at equilibrium.
 """
 
 import math
@@ -16,8 +18,8 @@ DAMPED = (
 
 
 class Drive:
-    """Valve and cylinder; with `inside` the oil belongs to the partner, so pressures come in and
-    flows go out.
+    """Valve and cylinder; with `inside`, the oil volumes belong to the mechanism, so pressures are
+    inputs and flows are outputs.
     """
 
     INPUTS = {False: ("speed", "control"), True: ("pressure_a", "pressure_b", "control")}
@@ -111,7 +113,9 @@ class Drive:
     def rates(
         self, spool: float, length: float, speed: float, pressure_a: float, pressure_b: float
     ) -> tuple[float, float]:
-        """Return the rates of the pressures."""
+        """Return the rates of both pressures [Pa/s] for a spool position, length, speed and
+        pressures.
+        """
         c = self.cylinder
         flow_a, flow_b = self.valve.flows(spool, pressure_a, pressure_b)
         volume_a, volume_b = c.volumes(length)
@@ -121,7 +125,9 @@ class Drive:
         return rate_a, rate_b
 
     def step(self, h: float) -> None:
-        """Advance; the partner's speed changes linearly from `speed` by `acceleration` during the step."""
+        """Advance the drive by h; the speed changes linearly from `speed` by `acceleration` during
+        the step.
+        """
         c = self.cylinder
         opening = max(abs(self.command_at(self.time + k * h / 8.0)) for k in range(9))
         quickest = max(c.bulk_modulus / v for v in c.volumes(self.length)) * self.valve.fastest(

@@ -1,9 +1,12 @@
-"""The hydraulic drive as a description: what is packed as its FMU, by either back end, and steps without Python.
+"""The hydraulic drive as a description: its FMU is built from it by either back end, and runs
+without Python.
 
     V(s)/E(p) dp/dt = flow in - area ds/dt - leakage      F = area_a p_a - area_b p_b + end stops      T dx/dt = command - x
 
-`horizon` is the communication step of the master: `resting_rate` is the rate of the force that the flows will make in the middle of the next one.
-Where the partner has the oil, pressures come in and go out as flows of the valve's mean place since the last multiple of the horizon.
+`horizon` is the communication step of the master: `resting_rate` is the rate of force that the
+flows will cause in the middle of the next step. Where the oil belongs to the mechanism, pressures
+are inputs, and the outputs are the flows at the mean spool position since the last multiple of the
+horizon.
 """
 
 from __future__ import annotations
@@ -42,13 +45,13 @@ MEAN_FROM = 1e-9  # part of the horizon after which the mean begins anew: not be
 
 
 def units_of_drive(rotary: bool) -> dict[str, str]:
-    """Return the units of all variables."""
+    """Return the units of all variables of a drive."""
     return (ROTARY if rotary else LINEAR) | VALVE
 
 
 def drive_description(drive: Drive, rotary: bool = False, horizon: float = 0.0) -> Table:
-    """Return the description; numbers of the drive are parameters. `rotary`: lengths are angles,
-    areas volumes per radian.
+    """Return the description of a drive; its values are parameters. `rotary`: lengths are angles,
+    areas are volumes per radian.
     """
     units = units_of_drive(rotary)
     numbers = {f"cylinder.{name}": value for name, value in asdict(drive.cylinder).items()}
@@ -102,7 +105,7 @@ def bounded(name: str, value: float) -> Table:
 
 
 def points(profile: Profile) -> Table:
-    """Return a table over time; one of a single point is constant."""
+    """Return a profile as a table over time; a single point becomes a constant."""
     found = profile if len(profile) > 1 else [(t, value_at(profile, t)) for t in (0.0, 1.0)]
     return {"x": [point[0] for point in found], "y": [point[1] for point in found]}
 
@@ -162,7 +165,7 @@ def flow(side: str, spool: str) -> str:
 
 
 def modulus(pressure: str, air: float) -> str:
-    """Return the modulus of oil with free air."""
+    """Return the bulk modulus of oil with free air as an expression of the pressure."""
     if air == 0.0:
         return "cylinder.bulk_modulus"
     squeezed = f"max({pressure}, {LEAST_PRESSURE!r})"
@@ -216,12 +219,15 @@ def with_oil(found: Table, drive: Drive) -> None:
 
 
 def springs(volumes: str) -> tuple[str, str]:
-    """Return the stiffness of the oil on both sides over its modulus."""
+    """Return the stiffness of the oil on both sides, divided by its bulk modulus, as expressions.
+    """
     return f"cylinder.area_a**2/{volumes}_a", f"cylinder.area_b**2/{volumes}_b"
 
 
 def volume(side: str) -> str:
-    """Return the oil of one side; the piston stops at the ends of its stroke."""
+    """Return the oil volume of one side as an expression; the piston stops at the ends of its
+    stroke.
+    """
     stroke = (
         "length - beyond - cylinder.shortest"
         if side == "a"

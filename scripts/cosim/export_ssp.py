@@ -113,7 +113,9 @@ def links_of_scenario(scenario: Scenario) -> tuple[Link, ...]:
 
 
 def component_of(unit: Packed, known: dict[str, Base], fed: Set[tuple[str, str]]) -> Component:
-    """Return inputs, outputs and parameters of an FMU with values; its units are added to `known`."""
+    """Return the component of an FMU: inputs, outputs and parameters with values; its units of
+    measure are added to `known`.
+    """
     from fmpy import read_model_description
 
     variables = [
@@ -150,14 +152,16 @@ def component_of(unit: Packed, known: dict[str, Base], fed: Set[tuple[str, str]]
 
 
 def value_of(kind: str, value: Any) -> Value:
-    """Return a value of a model description, which may be a text, in its own type."""
+    """Convert a value of a model description, which may be a text, to its type."""
     if kind == "Boolean":
         return value in (True, "true", "1")
     return float(value) if kind == "Real" else int(value) if kind == "Integer" else str(value)
 
 
 def base_of(variable: Any, known: dict[str, Base]) -> str:
-    """Return the unit of a variable if its base units are known, and add them to `known`."""
+    """Return the unit name of a variable if it can be reduced to base units, and add the unit to
+    `known`.
+    """
     name = variable.unit or getattr(variable.declaredType, "unit", None) or ""
     if name and name not in known:
         try:

@@ -1,4 +1,4 @@
-"""Any co-simulation FMU as a slave, by fmpy."""
+"""Any co-simulation FMU as a slave, through fmpy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def derives_3(folder: Path) -> bool:
 class FmuSlave:
     """An FMU instance (2.0 or 3.0); an input named der(X) beside X takes the derivative of X.
 
-    Values wait until the instance is needed and go in one call; what was ever read is read in one call, once after a change.
+    Values are buffered until the instance is called and set together; all variables requested so
+    far are read in one call, once after each change.
     """
 
     def __init__(self, path: str | Path, name: str):
@@ -101,14 +102,16 @@ class FmuSlave:
         self.guard(0.0, "initialization", self.host.start, reals)
 
     def access(self, name: str) -> str:
-        """Return the type of a variable in the names of the functions that get and set it."""
+        """Return the type of a variable as it appears in the names of its FMI get and set
+        functions.
+        """
         kind = self.types[name]
         return (
             ("Integer" if self.archive.version == 2 else "Int64") if kind == "Enumeration" else kind
         )
 
     def put(self, name: str, value: Any) -> None:
-        """Set a variable of any type, converting numbers."""
+        """Set a variable of any type; numbers are converted to the type."""
         kind = self.access(name)
         if kind in INTEGERS:
             value = round(value)
@@ -164,7 +167,7 @@ class FmuSlave:
         return self.values[self.places[name]]
 
     def read(self, name: str) -> None:
-        """Read all variables requested so far."""
+        """Read all variables requested so far, including `name`."""
         self.flush()
         if name not in self.places or self.reals is None:
             self.places[name] = len(self.places)
@@ -173,7 +176,7 @@ class FmuSlave:
         self.fresh = True
 
     def other(self, name: str) -> float:
-        """Return a number whose type is not the main real type."""
+        """Return the value of a variable whose type is not the main real type."""
         return getattr(self.host.fmu, f"get{self.access(name)}")([self.archive.references[name]])[0]
 
     def step(self, t: float, h: float) -> None:
@@ -185,7 +188,7 @@ class FmuSlave:
     def directional(
         self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float]
     ) -> np.ndarray:
-        """Return d(unknowns)/d(knowns) times a seed."""
+        """Return the directional derivative d(unknowns)/d(knowns) times a seed vector."""
         if not unknowns or not knowns:
             return np.zeros(len(unknowns))
         self.flush()
@@ -204,8 +207,8 @@ class FmuSlave:
     def ramp_response(
         self, given: str, outputs: Sequence[str], h: float, ramp: bool
     ) -> list[float] | None:
-        """Return d(outputs after a step)/d(end of the input's ramp over it, or of the end value of
-        its mean); None without derivatives.
+        """Return the derivative of the outputs after a step with respect to the end value of the
+        input's ramp over the step, or of its mean; None without directional derivatives.
 
         With x' = A x + B u, y = C x + D u: (D + C sum of A^k h^(k+1)/(k+2)! B), for a mean that is held half of the same with (k+1)!.
         """
@@ -260,7 +263,7 @@ class FmuSlave:
             self.archive.__exit__()
 
     def guard(self, t: float, what: str, call: Any, *arguments: Any) -> Any:
-        """Call the FMU and add its own message to errors."""
+        """Call the FMU; errors are raised as CosimError with the FMU's last message."""
         try:
             return call(*arguments)
         except self.failure as error:

@@ -1,4 +1,5 @@
-"""The interface Jacobian: inputs linear over the step whose ends agree with the outputs there, w = y(w), by Newton's method with rollback.
+"""The interface Jacobian: inputs are linear over the step, and their end values agree with the
+outputs there, w = y(w); solved by Newton's method with rollback.
 
 dy/dw comes from the directional derivatives of a slave that has them: the outputs at the end of a ramp to w are
 (D + C (h/2 + A h2/6 + A2 h3/24 + ...) B) w, summed by products with vectors; else from difference quotients over repeated steps.
@@ -20,8 +21,8 @@ NUDGE = 1e-6  # of an input for a difference quotient, relative
 
 
 class InterfaceJacobian(Master):
-    """Newton's method on the interface equations, with columns by differences or directional
-    derivatives.
+    """Master that solves the interface equations by Newton's method, with Jacobian columns by
+    differences or directional derivatives.
     """
 
     differences = derived = 0
@@ -84,7 +85,7 @@ class InterfaceJacobian(Master):
         self, outputs, end: np.ndarray, base: np.ndarray, size: np.ndarray, columns
     ) -> np.ndarray:
         """Return d(outputs)/d(inputs) at the end of the step, column by column; only the slave that
-        has the input repeats its step.
+        has the input repeats the step.
         """
         matrix = np.zeros((end.size, end.size))
         for k, wire in enumerate(self.wires):

@@ -1,7 +1,10 @@
-"""Masters: who steps when, and which values the inputs have meanwhile.
+"""Masters of co-simulation: the order in which slaves step, and the values of their inputs during a
+step.
 
-A master advances slaves over one communication step. `Wire` carries one output to one input. Here: Jacobi and Gauss-Seidel with inputs held or
-extrapolated by polynomials of order 1 or 2 through what was on the wires, and one repeat after a rollback.
+A master advances slaves over one communication step. A `Wire` connects one output to one input.
+This module has Jacobi and Gauss-Seidel masters with constant inputs or inputs extrapolated by
+polynomials of order 1 or 2 through past values, and a master that repeats each step once after a
+rollback.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ ORDERS = (0, 1, 2)  # of the extrapolation
 class Wire:
     """input = factor * output + offset; `slope` is the output of the same source that is the time derivative.
 
-    `mean` gives the mean of the ramp instead of it, `hold` the value at the beginning of the step, as samplers do.
+    `mean` sets the mean of the ramp instead of the ramp; `hold` sets the value at the beginning of
+    the step, as samplers do.
     """
 
     source: Slave
@@ -45,7 +49,7 @@ class Wire:
 
 
 def check(wire: Wire, slave: Slave, name: str, names: Sequence[str], what: str) -> None:
-    """Raise BadInput if an end of a wire does not exist."""
+    """Raise BadInput if the output or input that a wire names does not exist."""
     if name not in names:
         raise BadInput(
             f"{slave.name} has no {what} '{name}' (wire {wire}); it has {', '.join(names) or 'none'}"
@@ -53,7 +57,7 @@ def check(wire: Wire, slave: Slave, name: str, names: Sequence[str], what: str) 
 
 
 class Master:
-    """The Jacobi master, base of the others: slaves, wires and the last exchanged values."""
+    """The Jacobi master, base class of the others: slaves, wires and the last exchanged values."""
 
     def __init__(self, slaves: Sequence[Slave], wires: Sequence[Wire], extrapolation: int = 0):
         self.slaves, self.wires, self.extrapolation = tuple(slaves), tuple(wires), extrapolation
@@ -85,7 +89,7 @@ class Master:
             check(wire, wire.target, wire.input, wire.target.inputs, "input")
 
     def read(self) -> np.ndarray:
-        """Return present outputs at the sources of all wires."""
+        """Return the present outputs of all wires' sources, scaled for the inputs."""
         return np.array([wire.read() for wire in self.wires])
 
     def saved(self) -> list[Any]:
@@ -97,7 +101,7 @@ class Master:
             slave.forget(state)
 
     def reread(self, outputs: np.ndarray, slopes: np.ndarray, source: Slave) -> None:
-        """Update outputs and slopes on the wires of one source."""
+        """Update outputs and slopes (time derivatives) on the wires that start at one slave."""
         for k in self.out_of[id(source)]:
             wire = self.wires[k]
             outputs[k] = wire.read()
@@ -133,7 +137,9 @@ class Master:
     def give(
         self, values: np.ndarray, slopes: np.ndarray, h: float, target: Slave | None = None
     ) -> None:
-        """Set the inputs; slaves without slope inputs get the mean over the step."""
+        """Set the inputs of all slaves, or of one; inputs that accept no slope get the mean over
+        the step.
+        """
         for k in range(len(self.wires)) if target is None else self.into[id(target)]:
             wire, value, slope = self.wires[k], float(values[k]), float(slopes[k])
             self.used[k] = mean = value + 0.5 * h * slope
@@ -142,7 +148,7 @@ class Master:
             wire.target.set(wire.input, value, slope)
 
     def step(self, t: float, h: float) -> None:
-        """Step all slaves in parallel with the values at the beginning."""
+        """Step all slaves in parallel, with inputs from the beginning of the step."""
         now = self.read()
         self.give(*self.forecast(now, h), h)
         for slave in self.slaves:
@@ -151,7 +157,7 @@ class Master:
 
 
 class GaussSeidel(Master):
-    """Sequential stepping; each slave uses the new outputs of those before it."""
+    """Master that steps slaves in sequence; each slave uses the new outputs of those before it."""
 
     def step(self, t: float, h: float) -> None:
         begin = self.read()
@@ -169,7 +175,9 @@ class GaussSeidel(Master):
 
 
 class Repeat(Master):
-    """Two iterations of every step with rollback, the second with linear inputs between both ends."""
+    """Master that makes every step twice with a rollback; the second time inputs are linear between
+    the values at both ends.
+    """
 
     def step(self, t: float, h: float) -> None:
         states = self.saved()

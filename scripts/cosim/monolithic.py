@@ -1,4 +1,6 @@
-"""The reference: mechanism, drive and controller in one description; pressures, spool, integral and derivative are states beside the coordinates."""
+"""The monolithic reference of a co-simulation: mechanism, drive and controller in one description,
+with pressures, spool, integral and derivative as states beside the coordinates.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +111,7 @@ def with_drive(
 
 
 def add_controller(d: dict[str, Any], controller: Controller, length: str, speed: str) -> None:
-    """Add the continuous controller, the limit of short samples."""
+    """Add the continuous controller, the limit of the sampled one for short periods."""
     p = controller.pid
     d["tables"]["setpoints"] = points(controller.profile)
     slope = f'(table("setpoints", t + {BIT!r}) - table("setpoints", t))/{BIT!r} + {controller.target_speed!r}'

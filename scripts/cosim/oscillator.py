@@ -1,7 +1,8 @@
 """Stability of the schemes on a mass and an oil spring that leaks: m dv/dt = F, dF/dt = -k v - 2 zeta omega F, with omega = sqrt(k/m) = 1.
 
-Both sides are solved exactly within a step, so that what is found is the coupling's own. A scheme is stable at H omega when motion does not grow.
-`python -m kinetree.scripts.cosim.oscillator PICTURE` draws the map of all schemes over the damping ratio.
+Both sides are solved exactly within a step, so that only the coupling causes instability. A scheme
+is stable at H omega when the motion does not grow. `python -m kinetree.scripts.cosim.oscillator
+PICTURE` draws the map of all schemes over the damping ratio.
 """
 
 from __future__ import annotations
@@ -99,7 +100,8 @@ class LinearSlave:
 
 
 class ToldMass(LinearSlave):
-    """A mass that receives force and stiffness and returns its mean speed."""
+    """A mass that receives a force with its stiffness and returns its mean speed (scheme `told`).
+    """
 
     def __init__(self, start: tuple[float, float]):
         names = tuple(f"{NAME}.{key}" for key in ("force", "stiffness", "damping"))
@@ -124,7 +126,9 @@ class ToldMass(LinearSlave):
 
 
 def pair(scheme: str, damping: float) -> tuple[LinearSlave, LinearSlave]:
-    """Return mass and spring, the mass displaced against the spring; a scheme or a case of WRONG."""
+    """Return mass and spring as slaves, with the mass displaced against the spring; `scheme` is a
+    scheme or a case of WRONG.
+    """
     leak = 2.0 * damping
     if (
         scheme == "chambers"
@@ -165,7 +169,7 @@ def pair(scheme: str, damping: float) -> tuple[LinearSlave, LinearSlave]:
 
 
 def growth(scheme: str, product: float, damping: float) -> float:
-    """Return the spectral radius of one step of `product` radians."""
+    """Return the spectral radius of one communication step of length `product` (H omega)."""
     slaves = pair(scheme, damping)
     master = SCHEMES["told" if scheme in WRONG else scheme].plan(*slaves, NAME).make()
     states = [
@@ -213,7 +217,7 @@ def largest_step(scheme: str, damping: float) -> float:
 
 
 def draw(path: str) -> None:
-    """Draw the stability map of all schemes."""
+    """Draw the stability map of all schemes over the damping ratio."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.5, 4.8), layout="constrained")

@@ -15,8 +15,8 @@ from kinetree.scripts.cosim.drive_description import drive_description
 def build_drive_fmu(
     drive: Drive, path: Path, rotary: bool = False, backend: str = "native", horizon: float = 0.0
 ) -> Path:
-    """Return the archive of a drive; numbers of the drive are parameters. `rotary`: lengths are
-    angles; `horizon`: the communication step [s].
+    """Build the FMU of a drive, whose values are parameters. `rotary`: lengths are angles;
+    `horizon`: the communication step [s].
     """
     return build_fmu(load(drive_description(drive, rotary, horizon)), path, backend=backend)
 

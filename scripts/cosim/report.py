@@ -1,4 +1,4 @@
-"""Reports of a co-simulation: a summary, a table of values, a plot with the reference."""
+"""Reports of a co-simulation: a summary, a table of values, and plots beside the reference."""
 
 from __future__ import annotations
 

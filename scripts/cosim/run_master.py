@@ -51,8 +51,8 @@ def cosimulate(
     progress: Callable[[float], None] | None = None,
     control: StepControl | None = None,
 ) -> Trace:
-    """Return the steps of equal size from zero, their times from their count; or as long as a step
-    control wants them.
+    """Step a master from zero to the stop time and return the recorded trace; steps are equal, or
+    chosen by `control` if given.
     """
     if not (math.isfinite(step_size) and step_size > 0.0):
         raise ValueError(f"the step size is {step_size:g} s, expected a positive number")

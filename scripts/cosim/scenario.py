@@ -33,7 +33,8 @@ class Coupling:
 class Connection:
     """input = factor * output + offset, each as UNIT.NAME; `slope` is the output that is the time derivative.
 
-    `mean` gives the mean of the ramp instead of it, `hold` the value at the beginning of the step.
+    `mean` sets the mean of the ramp instead of the ramp; `hold` sets the value at the beginning of
+    the step.
     """
 
     source: str
@@ -48,7 +49,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class DriveSpec:
-    """Numbers of a hydraulic drive."""
+    """Parameters of a hydraulic drive and its command profile."""
 
     cylinder: Cylinder = field(default_factory=Cylinder)
     valve: Valve = field(default_factory=Valve)
@@ -58,7 +59,7 @@ class DriveSpec:
 
 @dataclass(frozen=True)
 class ControllerSpec:
-    """Numbers of a position controller, and the setpoint over time."""
+    """Parameters of a position controller, and its setpoint over time."""
 
     pid: Pid = field(default_factory=Pid)
     profile: Profile = ()
@@ -110,7 +111,7 @@ class Scenario:
 
 
 def read_scenario(source: str) -> Scenario:
-    """Return the scenario of a file or of lib:NAME."""
+    """Return the scenario in a file or of lib:NAME."""
     path = SCENARIOS / f"{source[4:]}.toml" if source.startswith("lib:") else Path(source)
     if source.startswith("lib:") and not path.exists():
         raise BadInput(
@@ -175,7 +176,7 @@ def check_coupling(coupling: Coupling, units: tuple[UnitSpec, ...], file: str) -
 
 
 def positive(value: Any, place: str) -> float:
-    """Return a positive number of a scenario or of the command line."""
+    """Return a number after checking that it is positive; `place` names it in the message."""
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))
@@ -216,7 +217,9 @@ PARTS = (("cylinder", Cylinder), ("valve", Valve))
 
 
 def part_of(kind: type, numbers: dict[str, float], file: str, place: str) -> Any:
-    """Return a part of a unit from its numbers; missing ones have defaults."""
+    """Return a part of a unit (cylinder, valve, PID) built from its values; missing ones have
+    defaults.
+    """
     known = [each.name for each in fields(kind)]
     for key in numbers:
         if key not in known:

@@ -25,7 +25,7 @@ def canonical_scheme(raw: Any) -> Any:
 
 
 def points(raw: Any) -> Any:
-    """Return points [time, value], each a pair of numbers."""
+    """Return points [time, value] after checking that each is a pair of numbers."""
     plain = lambda x: isinstance(x, (int, float)) and not isinstance(x, bool)  # noqa: E731
     if isinstance(raw, (list, tuple)) and all(
         isinstance(p, (list, tuple)) and len(p) == 2 and all(map(plain, p)) for p in raw
@@ -35,7 +35,7 @@ def points(raw: Any) -> Any:
 
 
 def ascending(profile: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
-    """Return points in the order of their times."""
+    """Return the points of a profile after checking that their times increase."""
     if any(b[0] < a[0] for a, b in zip(profile, profile[1:])):
         raise ValueError("times must ascend")
     return profile
@@ -45,7 +45,7 @@ Profile = Annotated[tuple[tuple[Real, Real], ...], BeforeValidator(points)]
 
 
 class CouplingTable(FileTable):
-    """A drive on an actuator, and a controller of the drive."""
+    """A drive coupled to an actuator, with an optional controller of the drive."""
 
     mechanism: Text = "mechanism"
     actuator: Text = "lift"
@@ -67,7 +67,7 @@ class WireTable(FileTable):
 
 
 class DriveTable(FileTable):
-    """Numbers of a drive, checked by the classes of its parts."""
+    """Values of a hydraulic drive, checked by the classes of its parts."""
 
     cylinder: dict[str, Real] = Field(default_factory=dict)
     valve: dict[str, Real] = Field(default_factory=dict)
@@ -77,7 +77,7 @@ class DriveTable(FileTable):
 
 
 class ControllerTable(FileTable):
-    """Numbers of a position controller."""
+    """Values of a position controller."""
 
     pid: dict[str, Real] = Field(default_factory=dict)
     profile: Profile = ()
@@ -86,7 +86,7 @@ class ControllerTable(FileTable):
 
 
 class UnitTable(FileTable):
-    """Exactly one of a description, an FMU, a drive, a controller."""
+    """A unit: exactly one of a description, an FMU, a drive, a controller."""
 
     description: Text | None = None
     fmu: Text | None = None
@@ -110,7 +110,7 @@ class UnitTable(FileTable):
 
 
 class ControlTable(FileTable):
-    """Step control by the power of the coupling."""
+    """Settings of the step control by the power of the coupling."""
 
     tolerance: Positive = 0.01
     smallest: Positive | None = None

@@ -1,4 +1,6 @@
-"""Makes the units of a scenario: mechanisms from descriptions, foreign FMUs, drives, controllers; in this process or as FMUs."""
+"""Creates the units of a scenario: mechanisms from descriptions, FMUs of other tools, drives,
+controllers; in this process or as FMUs.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ class Parts:
 
 # -- units of written-out scenarios ---------------------------------------------------------------------------------------------------------
 def raw_description(unit: UnitSpec, folder: Path) -> dict[str, Any]:
-    """Return the description of a unit as a table with its settings."""
+    """Return the description of a unit as a table, with the scenario's settings applied."""
     source = unit.description
     if is_generated(source):
         found, origin, left, structural = generated(source, unit.settings)
@@ -137,7 +139,7 @@ def pack_unit(spec: UnitSpec, scenario: Scenario, backend: str, folder: Path) ->
 
 # -- units of a coupling ---------------------------------------------------------------------------------------------------------------------
 def actuated(scenario: Scenario) -> dict[str, Any]:
-    """Return the description of the coupled mechanism after checking its actuator."""
+    """Return the description of the coupled mechanism, whose actuator is checked to exist."""
     coupling = scenario.coupling or Coupling()
     unit = scenario.unit(coupling.mechanism)
     raw = raw_description(unit, scenario.folder)
@@ -177,7 +179,7 @@ def settled(
 
 
 def load_of(mechanism: Slave, actuator: str) -> float:
-    """Return the force [N] that keeps the actuator from accelerating."""
+    """Return the force [N] at which the actuator does not accelerate."""
     accelerations = []
     for force in (0.0, PROBE):
         mechanism.set(f"{actuator}.force", force)

@@ -30,7 +30,7 @@ ACCURATE, ROUGH = 0.02, 0.1  # largest error of a pressure, relative to the larg
 
 @dataclass
 class Outcome:
-    """A co-simulation run with its reference."""
+    """The results of a co-simulation run and of its reference."""
 
     scenario: str
     scheme: str
@@ -70,7 +70,7 @@ class Outcome:
     @property
     def verdict(self) -> str:
         """Return the verdict: not stable; accurate, rough or wrong by the relative pressure error;
-        or stable.
+        or stable where there is no reference.
         """
         if not self.trace.stable:
             return "not stable"
@@ -80,12 +80,14 @@ class Outcome:
         return "accurate" if share <= ACCURATE else "rough" if share <= ROUGH else "wrong"
 
     def step(self, which: Callable[[np.ndarray], Any]) -> float | None:
-        """Return a statistic of the communication steps, without the shortened last one."""
+        """Return a statistic of the communication steps, such as the mean, without the shortened
+        last one.
+        """
         made = np.diff(self.trace.time)
         return float(which(made[:-1] if made.size > 1 else made)) if made.size else None
 
     def report(self) -> dict[str, Any]:
-        """Return the content of --json."""
+        """Return the results as plain data for --json."""
         residual = self.trace.energy_residual
         return {
             "scenario": self.scenario,
@@ -129,7 +131,7 @@ def run_coupled(
     units: str = "process",
     progress: Callable[[float], None] | None = None,
 ) -> Outcome:
-    """Run a drive on an actuator by one scheme, with the reference."""
+    """Run a drive coupled to an actuator by one scheme, and the monolithic reference."""
     scenario, raw = replace(scenario, step_size=step_size), actuated(scenario)
     with TemporaryDirectory(prefix="kinetree-cosim-") as folder:
         slaves = coupled(scenario, scheme, raw, units, Path(folder))

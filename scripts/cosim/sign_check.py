@@ -1,7 +1,8 @@
 """Detection of wires with the wrong sign.
 
-A drive answers motion with a force against it: dF/dv < 0, and a force makes motion along it: dv/dF > 0. Where the product around a bond is positive,
-every motion is fed and grows. Both are found by difference quotients over one step and its rollback.
+A drive answers motion with a force against it: dF/dv < 0, and a force makes motion along it: dv/dF
+> 0. Where the product of both around a bond is positive, every motion is amplified. Both are
+computed by difference quotients over one step with rollback.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def crossed(master: Master, bonds: Sequence[Bond], t: float, h: float) -> list[t
 def response(
     master: Master, now: np.ndarray, given: int, answered: int, t: float, h: float, states: Sequence
 ) -> float:
-    """Return the sensitivity of one wire to another over a step, by differences with rollback."""
+    """Return the sensitivity of the wire `answered` to the wire `given` over a step, by differences
+    with rollback.
+    """
     wire, values = master.wires[given], []
     nudge = NUDGE * (abs(now[given]) or 1.0)
     for amount in (0.0, nudge):

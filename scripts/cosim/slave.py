@@ -1,4 +1,6 @@
-"""The interface of units in co-simulation, and units in this process: mechanism, drive, controller."""
+"""The interface of slaves in co-simulation, and slaves in this process: mechanism, drive,
+controller.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ class CosimError(Exception):
 
 
 def known(slave: str, values: Mapping[str, float], names: Collection[str]) -> None:
-    """Raise an error for start values of unknown variables."""
+    """Raise an error for start values of variables that do not exist."""
     for name in values:
         if name not in names:
             near = get_close_matches(name, names, 1, 0.5)
@@ -33,18 +35,18 @@ def known(slave: str, values: Mapping[str, float], names: Collection[str]) -> No
 
 
 class Slave(Protocol):
-    """A unit that is stepped by a master; values are real numbers with names."""
+    """A unit that a master steps; its variables are real numbers with names."""
 
     name: str
 
     @property
     def units(self) -> Mapping[str, str]:
-        """Return the known units of variables."""
+        """Return the units of measure of variables, where known."""
         ...
 
     @property
     def ramped(self) -> Collection[str]:
-        """Return the inputs that accept a derivative."""
+        """Return the inputs that accept a time derivative."""
         ...
 
     @property
@@ -56,7 +58,7 @@ class Slave(Protocol):
         ...
 
     def set(self, name: str, value: float, slope: float = 0.0) -> None:
-        """Give an input its value, and its slope during the next step."""
+        """Set an input to a value, with a time derivative for the next step."""
         ...
 
     def get(self, name: str) -> float: ...
@@ -135,7 +137,9 @@ class MechanismSlave:
 
 
 class ProgramSlave:
-    """A program of this project in this process: its attributes are inputs and outputs, as in its FMU."""
+    """A Python object of this project as a slave: its attributes are inputs and outputs, as in its
+    FMU.
+    """
 
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
@@ -176,8 +180,8 @@ class ProgramSlave:
 
 
 class DriveSlave(ProgramSlave):
-    """The hydraulic drive, starting in equilibrium, with a speed that may change linearly in a
-    step.
+    """The hydraulic drive as a slave that starts in equilibrium; its speed input may change
+    linearly in a step.
     """
 
     outputs = (
@@ -215,7 +219,7 @@ class DriveSlave(ProgramSlave):
 
 
 class ControllerSlave(ProgramSlave):
-    """The position controller, starting in steady state."""
+    """The position controller as a slave that starts in steady state."""
 
     inputs = ("measured", "target", "target_speed")
     outputs = ("command", "setpoint", "error", "integral")

@@ -1,7 +1,10 @@
-"""Step control by the energy that the coupling makes (ECCO: Sadjina, Kyllingstad, Skjong, Pedersen, Engineering with Computers 33, 2017).
+"""Step-size control by the energy that the coupling generates (ECCO: Sadjina, Kyllingstad, Skjong,
+Pedersen, Engineering with Computers 33, 2017).
 
-Residual power of a bond: what one side believes to give less what the other believes to get. Its root mean square over the bonds, each relative to
-the largest power that the bond has carried, is kept near a tolerance by a proportional-integral controller of the step; no step is repeated.
+The residual power of a bond is the power that one side delivers by its own variables less the power
+that the other side receives by its own. Its root mean square over the bonds, each relative to the
+largest power that the bond has carried, is kept near a tolerance by a proportional-integral
+controller of the step; no step is repeated.
 """
 
 from __future__ import annotations
@@ -19,7 +22,9 @@ SHRINK, GROW = 0.2, 1.5  # limits of the change from step to step
 
 @dataclass(frozen=True)
 class ControlSpec:
-    """Numbers of the step control; lengths of steps in s, where they are left out a thousandth and ten times of the first."""
+    """Settings of the step control; step lengths in s, by default a thousandth and ten times the
+    first step.
+    """
 
     tolerance: float = 0.01  # residual power relative to the largest power of a bond
     smallest: float | None = None
@@ -27,7 +32,7 @@ class ControlSpec:
 
 
 class StepControl:
-    """The length of the next step."""
+    """Controller of the communication step size."""
 
     def __init__(self, spec: ControlSpec, first: float):
         self.spec, self.before = spec, 1.0
@@ -44,7 +49,7 @@ class StepControl:
         return math.sqrt(total / len(watches)) if watches else 1.0
 
     def following(self, watches: Sequence[Watch], h: float) -> float:
-        """Return the next step after one of length h."""
+        """Return the size of the next step after one of size h."""
         error = max(self.error(watches), 1e-3)
         change = (
             SAFETY ** (INTEGRAL + PROPORTIONAL)

@@ -1,10 +1,10 @@
-"""A value over time, linear between its points and constant outside.."""
+"""A value over time, linear between its points and constant outside."""
 
 Profile = tuple[tuple[float, float], ...]
 
 
 def value_at(profile: Profile, t: float) -> float:
-    """Return the profile at a time; zero where it has no points."""
+    """Return the value of a profile at a time; zero if it has no points."""
     before = profile[0] if profile else (0.0, 0.0)
     for point in profile:
         if t < point[0]:
@@ -17,7 +17,7 @@ def value_at(profile: Profile, t: float) -> float:
 
 
 def slope_at(profile: Profile, t: float) -> float:
-    """Return time derivative of the profile just after a time."""
+    """Return the time derivative of a profile just after a time."""
     for before, after in zip(profile, profile[1:]):
         if before[0] <= t < after[0]:
             return (after[1] - before[1]) / (after[0] - before[0])

@@ -2,7 +2,7 @@
 
     wall - k1 - m1 - kc - m2 - k2 - wall,   m1 = m2 = 1, k1 = 10, kc = 100, k2 = 1000,   x = (0, 0), v = (100, -100)
 
-Both halves are solved exactly within a step, so that the error is the coupling's own.
+Both halves are solved exactly within a step, so that the error is caused by the coupling alone.
 """
 
 from __future__ import annotations

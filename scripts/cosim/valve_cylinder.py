@@ -42,7 +42,7 @@ class Cylinder:
             )
 
     def volumes(self, length: float) -> tuple[float, float]:
-        """Return the oil volumes of both sides."""
+        """Return the oil volumes of both sides [m3] at a length."""
         volume_a = self.volume_a + self.area_a * (length - self.shortest)
         volume_b = self.volume_b + self.area_b * (self.longest - length)
         if volume_a <= 0.0 or volume_b <= 0.0:
@@ -52,7 +52,7 @@ class Cylinder:
         return volume_a, volume_b
 
     def modulus(self, pressure: float) -> float:
-        """Return the bulk modulus of the oil with its free air, -V dp/dV."""
+        """Return the bulk modulus of the oil with its free air, -V dp/dV [Pa]."""
         if self.air == 0.0:
             return self.bulk_modulus
         squeezed = max(pressure, LEAST_PRESSURE)
@@ -64,7 +64,7 @@ class Cylinder:
         return pressure_a * self.area_a - pressure_b * self.area_b
 
     def stiffness(self, length: float, pressure_a: float, pressure_b: float) -> float:
-        """Return dF/ds with closed valves, negative."""
+        """Return the force gradient dF/ds with closed valves [N/m], which is negative."""
         volume_a, volume_b = self.volumes(length)
         return -(
             self.area_a**2 * self.modulus(pressure_a) / volume_a
@@ -101,18 +101,18 @@ class Valve:
             )
 
     def orifice(self, drop: float) -> float:
-        """Return flow through a fully open edge: proportional to the root of the drop, linear
-        around zero.
+        """Return the flow [m3/s] through a fully open edge: proportional to the root of the
+        pressure drop, linear around zero.
         """
         gain = self.rated_flow / math.sqrt(self.rated_drop)
         return gain * drop / (drop * drop + self.laminar * self.laminar) ** 0.25
 
     def opening(self, spool: float) -> float:
-        """Return the opening of the edges, signed, from the position of the spool."""
+        """Return the signed opening of the edges at a spool position."""
         return math.copysign(max(abs(spool) - self.overlap, 0.0), spool)
 
     def flows(self, spool: float, pressure_a: float, pressure_b: float) -> tuple[float, float]:
-        """Return flows into both sides of the cylinder."""
+        """Return the flows into both sides of the cylinder [m3/s]."""
         x = self.opening(spool)
         if x >= 0.0:
             flow_a, flow_b = (
@@ -127,12 +127,12 @@ class Valve:
         return flow_a + self.protection(pressure_a), flow_b + self.protection(pressure_b)
 
     def protection(self, pressure: float) -> float:
-        """Return the net flow of make-up valve (in) and relief valve (out)."""
+        """Return the net flow of make-up valve (in) and relief valve (out) at one port."""
         return self.make_up_gain * max(self.tank - pressure, 0.0) - self.relief_gain * max(
             pressure - self.relief, 0.0
         )
 
     def fastest(self, spool: float) -> float:
-        """Return the bound of the change of a flow with its pressure [m3/(s.Pa)]."""
+        """Return an upper bound of the derivative of a flow by its pressure [m3/(s.Pa)]."""
         edge = self.rated_flow / math.sqrt(self.rated_drop * self.laminar)
         return abs(self.opening(spool)) * edge + max(self.relief_gain, self.make_up_gain)

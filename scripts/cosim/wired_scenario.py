@@ -1,4 +1,4 @@
-"""Scenarios whose wires are written out: any units, any FMUs."""
+"""Runs scenarios with explicit wires between any units or FMUs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run_wired(
     units: str = "process",
     progress: Callable[[float], None] | None = None,
 ) -> Outcome:
-    """Run all units of a scenario with explicit wires; there is no reference."""
+    """Run all units of a scenario with explicit wires; there is no monolithic reference."""
     scenario = replace(scenario, step_size=step_size)
     names = [spec.name for spec in scenario.units]
     targets = {parted(wire.target, names) for wire in scenario.connections}
@@ -78,8 +78,8 @@ def run_wired(
 
 
 def parted(text: str, units: Iterable[str]) -> tuple[str, str]:
-    """Return UNIT.NAME as the name of the unit, "" where it is none, and that of the variable; both
-    may have dots.
+    """Split UNIT.NAME into the name of the unit, "" if there is no such unit, and that of the
+    variable; both may contain dots.
     """
     for unit in sorted(units, key=len, reverse=True):
         if text.startswith(f"{unit}.") and len(text) > len(unit) + 1:

@@ -1,1 +1,1 @@
-"""Programs for developers of Kinetree; they come with the repository and not with the wheel."""
+"""Programs for developers of Kinetree; they are in the repository but not in the wheel."""

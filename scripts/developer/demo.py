@@ -1,4 +1,6 @@
-"""The product's main job in one go: the carrier and its hydraulic drives become FMUs, modules leave while the drives hold the angles, a report."""
+"""Demonstration of the main use: the carrier and its hydraulic drives become FMUs, modules depart
+while the drives hold the angles, and a report is written.
+"""
 
 import os
 import sys
@@ -17,7 +19,7 @@ Rows = list[list[str]]
 
 
 def main(folder: Path = FOLDER) -> int:
-    """Run the demonstration: equilibrium, FMUs, co-simulation with reference, tables, pictures,
+    """Run the demonstration: equilibrium, FMUs, co-simulation with reference, tables, plots,
     report.
     """
     from kinetree.fmu.archive.build import FmuError
@@ -66,7 +68,9 @@ def main(folder: Path = FOLDER) -> int:
 
 
 def rests() -> Rows:
-    """Return the carrier on its wheels, on its jacks, at the commanded angles."""
+    """Return the table of equilibria of the carrier: on its wheels, on its jacks, and at the
+    commanded angles.
+    """
     from kinetree.models import load
 
     system = load("lib:carrier", modules=MODULES).compile()
@@ -106,7 +110,7 @@ def rests() -> Rows:
 
 
 def stages(run: "Coupled") -> dict[str, Rows]:
-    """Return the three summary tables of the co-simulation."""
+    """Return the three summary tables of the co-simulation over its stages."""
     from kinetree.scripts.reports.stage_tables import TITLES, stage_table
 
     columns = {name: run[name] for name in COLUMNS}
@@ -133,7 +137,7 @@ def differences(run: "Coupled") -> Rows:
 
 
 def judged(run: "Coupled", backend: str) -> str:
-    """Return one line about the stability and speed of the co-simulation."""
+    """Return one line about the stability and computing time of the co-simulation."""
     state = "stable" if run.trace.stable else run.trace.message
     what = f"{len(run.files)} FMUs by the {backend} back end"
     return f"{what}, {run.trace.time[-1]:.2f} s in steps of {1e3 * run.step:g} ms by told stiffness: {state}, {run.seconds:.1f} s of computing"
@@ -148,7 +152,7 @@ def report(
     held: dict[str, Rows],
     pictures: dict[str, Path],
 ) -> Path:
-    """Return the page with everything."""
+    """Write the report page of the demonstration."""
     from kinetree.scripts.reports.html import (
         heading,
         paragraph,

@@ -1,4 +1,5 @@
-"""`python -m kinetree.scripts.developer.distribution build|installed|oldest|newest`: wheel and sdist, and whether they work where they come to.
+"""`python -m kinetree.scripts.developer.distribution build|installed|oldest|newest`: builds wheel
+and sdist, and tests that they work in fresh environments.
 
 build: the engine for all platforms goes into the wheel; both files are checked as the package index does it. installed: the wheel in an empty
 environment, without any compiler on the path. oldest: the lower bounds of the dependencies, the engine built by them, and a smoke set of tests.
@@ -112,7 +113,7 @@ def newest() -> None:
 
 
 def smoke(python: str, pinned: Sequence[str]) -> None:
-    """Install the wheel without its built engine, build it, and run tests on it."""
+    """Install the wheel without its built engine, build the engine, and run a few tests."""
     with environment(python, [*pinned, "pytest", "hypothesis", str(wheel())]) as (folder, programs):
         package = next((folder / "venv").rglob("kinetree/solvers"))
         shutil.rmtree(package / "library" / "built", ignore_errors=True)
@@ -136,7 +137,7 @@ def smoke(python: str, pinned: Sequence[str]) -> None:
 
 
 def dependencies() -> list[str]:
-    """Return the requirements of the project; each has a lower bound."""
+    """Return the requirements of the project, each with its lower bound."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "dependencies"
     ]
@@ -150,7 +151,9 @@ def wheel() -> Path:
 
 
 def found_python(version: str) -> str:
-    """Return a program of this version of Python, on the path or of pyenv."""
+    """Return the path of a Python of this version, on the path or from pyenv; empty if there is
+    none.
+    """
     there = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python3"))
     for path in (shutil.which(f"python{version}"), *map(str, there)):
         if path and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0:
@@ -179,7 +182,7 @@ def environment(python: str, packages: Sequence[str]) -> Iterator[tuple[Path, Pa
 
 
 def taken(what: str, limit: float, line: Sequence[str], folder: Path, env: dict[str, str]) -> None:
-    """Compare the processor time of a command with its limit."""
+    """Run a command and raise Failure if its processor time exceeds a limit."""
     import resource
 
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -196,7 +199,7 @@ def taken(what: str, limit: float, line: Sequence[str], folder: Path, env: dict[
 def command(
     *line: str, cwd: Path = ROOT, env: dict[str, str] | None = None, quiet: bool = False
 ) -> None:
-    """Run a command to its end; the output of a quiet one is shown if it fails."""
+    """Run a command to its end; print the output of a quiet one if it fails."""
     done = subprocess.run(line, cwd=cwd, env=env, capture_output=quiet, text=True)
     if done.returncode:
         raise Failure(

@@ -1,4 +1,6 @@
-"""Pictures of the pages on hydraulics and OpenModelica; `python -m` this module renews docs/pictures."""
+"""Draws the pictures of the pages on hydraulics and OpenModelica; run by `python -m`, it renews
+docs/pictures.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +147,7 @@ def canvas(width: float, height: float) -> tuple[Any, Any]:
 
 
 def composition(path: Path) -> None:
-    """Draw a system structure from its archive: components and connections."""
+    """Draw the components and connections of a system structure archive."""
     from kinetree.scripts.ssp.archive import unpack
     from kinetree.scripts.ssp.read import read_ssd
 
@@ -229,8 +231,8 @@ print("RESULT", json.dumps(rows), flush=True)
 
 
 def in_libcosim(archive: Path) -> Any:
-    """Return luff angle and pressure at the ends of the communication steps, from a C++ host in a
-    process of its own.
+    """Return luff angle and pressure at the ends of the communication steps, computed by libcosim,
+    a C++ host, in a process of its own.
     """
     import numpy as np
 
@@ -246,7 +248,7 @@ def in_libcosim(archive: Path) -> Any:
 
 
 def results(path: Path) -> None:
-    """Plot the boom in the available hosts with the monolithic reference."""
+    """Plot the results of the boom in the available hosts beside the monolithic reference."""
     import matplotlib.pyplot as plt
     import numpy as np
 

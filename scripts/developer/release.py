@@ -40,7 +40,7 @@ def version_number(text: str) -> tuple[int, ...]:
 
 
 def with_version(text: str, name: str, version: str) -> str:
-    """Return the text of a file with another version."""
+    """Return the text of a file with its version replaced."""
     found = re.search(VERSIONS[name], text, re.MULTILINE)
     if found is None:
         raise Failure(f"{name}: no line with a version found")
@@ -49,7 +49,7 @@ def with_version(text: str, name: str, version: str) -> str:
 
 
 def section(changelog: str, version: str) -> str:
-    """Return the unreleased section of the changelog for a version."""
+    """Return the unreleased section of the changelog as the section of a version."""
     found = re.search(
         rf"^## {re.escape(version)} \(unreleased\)\n(.*?)(?=^## |\Z)", changelog, re.M | re.S
     )
@@ -68,7 +68,7 @@ def section(changelog: str, version: str) -> str:
 
 
 def prepared_files(version: str, day: str) -> dict[Path, str]:
-    """Return the new text of every file that tells the version, after checking each."""
+    """Return the new text of every file that states the version, after checking each."""
     current = re.search(
         VERSIONS["pyproject.toml"], (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M
     )
@@ -87,7 +87,7 @@ def prepared_files(version: str, day: str) -> dict[Path, str]:
 
 
 def git(*arguments: str) -> str:
-    """Return what a git command prints."""
+    """Return the output of a git command."""
     finished = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
     if finished.returncode:
         lines = (finished.stderr or finished.stdout).strip().splitlines() or ["no message"]
@@ -96,7 +96,9 @@ def git(*arguments: str) -> str:
 
 
 def check_repository(version: str) -> None:
-    """Check that the tree is committed, that this is main, and that the tag is free."""
+    """Check that all changes are committed, that the branch is main, and that the tag does not
+    exist.
+    """
     if git("status", "--porcelain"):
         raise Failure("the tree has changes that are not committed: commit or stash them first")
     branch = git("rev-parse", "--abbrev-ref", "HEAD")
@@ -131,7 +133,9 @@ def run_step(name: str) -> None:
 
 
 def release(version: str, check: bool) -> None:
-    """Check, and unless that is all, write the version, run the steps, commit and tag."""
+    """Check the repository; unless `check` is set, write the version, run the steps, commit and
+    tag.
+    """
     version_number(version)
     files = prepared_files(version, date.today().isoformat())
     check_repository(version)
@@ -155,7 +159,7 @@ def release(version: str, check: bool) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Release a version; return 1 and print the reason where that is impossible."""
+    """Release a version; print the reason and return 1 where that is impossible."""
     parser = argparse.ArgumentParser(prog="dev.py release", description="Release a version.")
     parser.add_argument("version", help="version X.Y.Z")
     parser.add_argument("--check", action="store_true", help="only check whether it is ready")

@@ -1,1 +1,1 @@
-"""Hosts and harnesses of built FMUs."""
+"""Host programs that run built FMUs, and checks of FMUs."""

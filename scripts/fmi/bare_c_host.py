@@ -1,4 +1,5 @@
-"""The C host programs on every platform, built here and run natively, under Wine or QEMU."""
+"""Host programs in C on every platform, built on this machine and run natively, under Wine or QEMU.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ QEMU = ("qemu-aarch64-static", "qemu-aarch64")
 
 
 class HostError(Exception):
-    """A host that cannot be used, or whose run failed; the message gives the reason."""
+    """A host that cannot be used, or whose run failed; the message states the reason."""
 
 
 def found(names: Sequence[str]) -> str | None:
@@ -31,7 +32,9 @@ def found(names: Sequence[str]) -> str | None:
 
 
 def why_not(target: Platform) -> str:
-    """Return why programs for a platform cannot run here and what would help; empty if they can."""
+    """Return why programs for a platform cannot run on this machine and what would help; empty if
+    they can.
+    """
     if target == this_platform():
         return ""
     if not has_zig():
@@ -123,14 +126,17 @@ def resources_place(archive: Archive, target: Platform) -> str:
 def told(
     command: list[str], environment: dict[str, str], tries: int
 ) -> subprocess.CompletedProcess[str]:
-    """Return a finished process; Wine's silent failures to start are repeated."""
+    """Run a command and return the finished process; Wine's silent failures to start are repeated.
+    """
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     silent = done.returncode == 1 and not done.stdout + done.stderr
     return told(command, environment, tries - 1) if silent and tries > 1 else done
 
 
 class BareHost:
-    """An unzipped archive in the bare host of a platform; every call is a process with an empty environment."""
+    """An unzipped archive in the bare C host of a platform; every call is a process with an empty
+    environment.
+    """
 
     def __init__(
         self, archive: Archive, target: Platform, variables: Sequence[str], place: str = ""
@@ -157,7 +163,7 @@ class BareHost:
         file: str | Path = "",
         place: str = "",
     ) -> dict[str, list[str]]:
-        """Return lines "name value" of the host's output, by name."""
+        """Run one command of the host; return its output lines "name value" as a dictionary."""
         arguments = [
             str(self.library),
             place or self.place,
@@ -184,7 +190,7 @@ class BareHost:
         return lines
 
     def values(self, what: str, step: float, count: int, file: str | Path = "") -> list[float]:
-        """Return the variables after a command."""
+        """Run one command of the host; return the values of the variables after it."""
         lines = self.run(what, step, count, file)
         if "step" in lines or "reading" in lines or "value" not in lines:
             raise HostError(f"the host for {self.target.name} could not run it: {lines}")

@@ -1,6 +1,7 @@
 """A host of FMI 3.0 as WebAssembly components: wasmtime, through its Python package.
 
-The component sees nothing of this machine: no files, no clock, no environment; messages are all that it can send.
+The component has no access to files, clock or environment of this machine; it can only send
+messages.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ STATUS = ("ok", "warning", "discard", "error", "fatal")
 
 
 class LoadedComponent:
-    """A component compiled for this machine, of which instances can be made."""
+    """A component compiled for this machine, which can be instantiated."""
 
     def __init__(self, file: Path):
         from wasmtime import Engine
@@ -38,12 +39,12 @@ class LoadedComponent:
 
 
 def component_of(archive: Archive, identifier: str) -> Path:
-    """Return the file of an archive's component."""
+    """Return the component file of an archive."""
     return Path(archive.folder) / place_of(WEBASSEMBLY, identifier, 3)
 
 
 class ComponentInstance:
-    """An instance of a component, in a store of its own; `messages` keeps what it says."""
+    """An instance of a component in a store of its own; `messages` collects its log messages."""
 
     def __init__(self, loaded: LoadedComponent, token: str, exchange: bool, name: str = "instance"):
         from wasmtime import Store
@@ -70,35 +71,35 @@ class ComponentInstance:
         self.messages.append(f"{status}: {message}")
 
     def function(self, name: str) -> Any:
-        """Return a function of the interface."""
+        """Return an exported function of the FMI 3.0 interface by its name."""
         if name not in self.functions:
             place = self.inside.get_export_index(self.store, name, self.place)
             self.functions[name] = self.inside.get_func(self.store, place)
         return self.functions[name]
 
     def raw(self, method: str, *given: Any) -> Any:
-        """Return what a method answers: a value, or a status as a word."""
+        """Call a method and return its result: a value, or a status as a word."""
         full = f"[method]{self.interface.resource}.{method}"
         return self.function(full)(self.store, self.fmu, *given)
 
     def __call__(self, method: str, *given: Any) -> Any:
-        """Return what a method answers; raise with the messages where it is no success."""
+        """Call a method and return its result; raise HostError with the messages if it fails."""
         answer = self.raw(method, *given)
         if isinstance(answer, str) and answer in STATUS[2:]:
             raise HostError(f"{method}: {'; '.join(self.messages) or answer}")
         return answer
 
     def begin(self, start: float = 0.0) -> None:
-        """Go through initialisation."""
+        """Initialise the instance with start values."""
         self("enter-initialization-mode", None, start, None)
         self("exit-initialization-mode")
 
     def step(self, t: float, h: float) -> float:
-        """Return the time that a step of co-simulation reaches."""
+        """Make a co-simulation step and return the time that it has reached."""
         return vars(self("do-step", t, h, False))["last-successful-time"]
 
     def read(self, references: Sequence[int]) -> list[float]:
-        """Return real variables."""
+        """Return the values of real variables by value reference."""
         return self("get-float64", list(references))
 
     def close(self) -> None:
@@ -106,7 +107,9 @@ class ComponentInstance:
 
 
 class ExchangeRun:
-    """Model exchange of a component, integrated by Dormand and Prince's method; events by halving."""
+    """Model exchange of a component, integrated by the Dormand-Prince method with events located by
+    bisection.
+    """
 
     def __init__(self, fmu: ComponentInstance):
         self.fmu, self.time, self.next_event, self.evaluations = fmu, 0.0, np.inf, 0
@@ -114,7 +117,7 @@ class ExchangeRun:
         self.event()
 
     def event(self) -> None:
-        """Carry out an event, and begin anew with the states behind it."""
+        """Carry out an event, and restart the integration with the states after it."""
         again = True
         while again:
             told = vars(self.fmu("update-discrete-states"))
@@ -141,7 +144,7 @@ class ExchangeRun:
         return np.array(self.fmu("get-event-indicators")) > 0.0
 
     def until(self, end: float) -> None:
-        """Integrate to an instant, through all events on the way."""
+        """Integrate to a time, through all events before it."""
         while self.time < end:
             self.smooth(min(end, self.next_event))
             if self.time >= self.next_event:
@@ -149,7 +152,7 @@ class ExchangeRun:
                 self.event()
 
     def smooth(self, end: float) -> None:
-        """Integrate to an instant or to the next event, which is carried out."""
+        """Integrate to a time or to the next event, which is carried out."""
         from scipy.integrate import RK45
 
         if not len(self.states):
@@ -175,7 +178,9 @@ class ExchangeRun:
         return None
 
     def located(self, states: Any, low: float, high: float) -> tuple[float, np.ndarray]:
-        """Return instant and states just behind the first change of a sign."""
+        """Return time and states just after the first sign change of an event indicator, found by
+        bisection.
+        """
         while high - low > 1e-13 * max(1.0, abs(high)):
             middle = 0.5 * (low + high)
             changed = (self.indicators(middle, states(middle)) != self.signs).any()
@@ -184,7 +189,7 @@ class ExchangeRun:
 
 
 def by_component(task: Task, platform: Platform) -> list[float]:
-    """Return the last values of an archive's component."""
+    """Run the component of an archive for a task and return the last values."""
     loaded = LoadedComponent(component_of(task.archive, task.identifier))
     d: Any = task.archive.description
     fmu = ComponentInstance(loaded, d.instantiationToken, task.exchange)

@@ -1,7 +1,8 @@
 """Checks of an archive in external hosts: every kind of archive, and states passed between
 processes.
 
-Whatever cannot run here is said with what is missing; a host that runs has to give the numbers of fmpy on this machine, and take states of others.
+What cannot run on this machine is reported with what is missing; a host that runs must reproduce
+the values of fmpy on this machine, and restore states saved by another process.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ STEPS = 100
 
 
 def in_hosts(report: Report, path: Path, names: Sequence[str]) -> None:
-    """Report for each host the largest deviation, or why it was not run."""
+    """Report for each host the largest deviation from fmpy, or why it was not run."""
     if not names:
         return
     with Archive(path) as archive:
@@ -45,7 +46,7 @@ def in_hosts(report: Report, path: Path, names: Sequence[str]) -> None:
 
 
 def report_host(report: Report, host: ForeignHost, task: Task, expected: list[float]) -> None:
-    """Report a run in a host; for our FMI 2.0 C host also a run from a saved state."""
+    """Report a run in a host; for our own FMI 2.0 C host also a run resumed from a saved state."""
     title = f"host {host.name} ({host.platform.name}), {task.kind}"
     if reason := host.cannot(task):
         report.add(title, f"not run: {reason}")
@@ -63,7 +64,9 @@ def report_host(report: Report, host: ForeignHost, task: Task, expected: list[fl
 
 
 def resumed(host: ForeignHost, task: Task, expected: list[float]) -> float:
-    """Return the deviation of a run that saves its state and of one that resumes from it."""
+    """Return the deviation of a run that saves its state, and of one that resumes from the saved
+    state.
+    """
     with tempfile.TemporaryDirectory() as folder:
         program, state = BareHost(task.archive, host.platform, task.names), Path(folder) / "state"
         return max(

@@ -1,4 +1,6 @@
-"""A host for one co-simulation instance on fmpy, the same for FMI 2.0 and 3.0: what the harness, the tests and the examples drive."""
+"""A host for one co-simulation instance through fmpy, with the same interface for FMI 2.0 and 3.0;
+used by verification, tests and examples.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ WARNING = 1  # the last status that is no failure
 
 
 class Archive:
-    """An unzipped FMU; a context that removes its folder."""
+    """An unzipped FMU; a context manager that removes its folder."""
 
     def __init__(self, path: str | Path):
         from fmpy import read_model_description
@@ -62,8 +64,8 @@ class Archive:
 
     @property
     def step(self) -> float:
-        """Return its communication step: archives with model exchange name none, which hosts would
-        take for a step of Euler's method.
+        """Return the communication step of the archive; archives with model exchange do not declare
+        a step size, which hosts would use for Euler steps.
         """
         experiment: Any = self.description.defaultExperiment
         told = experiment.stepSize or packed_with(self).get("output_step")
@@ -75,7 +77,7 @@ class Archive:
         return (Path(self.folder) / "resources" / "slavemodule.txt").exists()
 
     def unpack(self, folder: Path) -> None:
-        """Take a copy in another folder from now on."""
+        """Unpack the archive again in another folder and use that copy from now on."""
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder = str(folder)
@@ -102,7 +104,9 @@ def packed_with(archive: Archive) -> dict[str, Any]:
 
 
 class Reals:
-    """Real variables of an instance that are read together again and again: one call of its function, without copies."""
+    """Real variables of an instance that are read together repeatedly: one call of the FMI
+    function, without copies.
+    """
 
     def __init__(self, host: Host, references: Sequence[int]):
         import ctypes
@@ -144,7 +148,7 @@ def reasons() -> Iterator[None]:
 
 
 class Host:
-    """An instance between its instantiation and the end of its life."""
+    """An FMU instance from its instantiation until it is freed."""
 
     latest: ClassVar[str] = ""  # message of any instance
 
@@ -225,14 +229,14 @@ class Host:
         return value.decode() if isinstance(value, bytes) else value
 
     def step(self, target: float) -> None:
-        """Advance to a time."""
+        """Advance to the time `target`."""
         self.fmu.doStep(
             currentCommunicationPoint=self.time, communicationStepSize=target - self.time
         )
         self.time = target
 
     def save(self) -> tuple[float, Any]:
-        """Return the whole state and its time."""
+        """Return the whole FMU state and its time."""
         return (
             self.time,
             self.fmu.getFMUstate() if self.archive.version == 2 else self.fmu.getFMUState(),
@@ -246,7 +250,7 @@ class Host:
         (self.fmu.freeFMUstate if self.archive.version == 2 else self.fmu.freeFMUState)(state[1])
 
     def serialized(self, state: tuple[float, Any]) -> bytes:
-        """Return a state as bytes, which another process can read."""
+        """Return an FMU state as bytes, which another process can read."""
         return (
             self.fmu.serializeFMUstate(state[1])
             if self.archive.version == 2
@@ -254,7 +258,7 @@ class Host:
         )
 
     def parsed(self, data: bytes, time: float) -> tuple[float, Any]:
-        """Return a state from bytes."""
+        """Return an FMU state from bytes, with its time."""
         return time, self.fmu.deSerializeFMUstate(
             data
         ) if self.archive.version == 2 else self.fmu.deserializeFMUState(data)

@@ -1,7 +1,8 @@
-"""Host programs that run FMUs, one class per host, returning final values or the reason of refusal.
+"""Host programs that run FMUs and return the final values, or the reason why they cannot.
 
-fmpy, libcosim and ecos come with the tests' packages; a C program of ours runs here, under Wine and under QEMU; fmusim and OMSimulator are taken
-where they are on the path. Every run but fmpy's is a process of its own, ours with an empty environment.
+fmpy, libcosim and ecos come with the tests' packages; a C program of ours runs here, under Wine and
+under QEMU; fmusim and OMSimulator are used if they are on the path. Every run except fmpy's is a
+process of its own; those of our C program have an empty environment.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ LIMIT = 600.0  # seconds for one run
 
 @dataclass(frozen=True)
 class Task:
-    """Real variables to read after equal steps of an archive, by co-simulation or by model exchange."""
+    """A run of an archive by co-simulation or model exchange: real variables to read after `count`
+    equal steps.
+    """
 
     archive: Archive
     exchange: bool
@@ -95,7 +98,7 @@ class ForeignHost:
     seen: float = INTEGRATED  # deviations that were seen in model exchange: above INTEGRATED they are off, above this they are failures
 
     def cannot(self, task: Task) -> str:
-        """Return why this host does not run an archive here; empty if it does."""
+        """Return why this host cannot run a task on this machine; empty if it can."""
         archive = task.archive
         if reason := self.missing():
             return reason
@@ -127,7 +130,7 @@ def outputs(archive: Archive) -> list[str]:
 
 
 def tasks(archive: Archive, step: float, count: int) -> list[Task]:
-    """Return the kinds of an archive."""
+    """Return one task per kind of the archive: co-simulation, model exchange."""
     d = archive.description
     kinds = ((False, d.coSimulation), (True, d.modelExchange))
     return [
@@ -138,8 +141,8 @@ def tasks(archive: Archive, step: float, count: int) -> list[Task]:
 
 
 def deviation(found: list[float], expected: list[float]) -> float:
-    """Return the largest one, relative to a value where that exceeds 1; not a number counts as
-    infinite.
+    """Return the largest deviation of values, relative to the expected value where that exceeds 1;
+    NaN counts as infinite.
     """
     if len(found) != len(expected):
         raise HostError(f"{len(found)} values, expected {len(expected)}")
@@ -153,7 +156,9 @@ def deviation(found: list[float], expected: list[float]) -> float:
 def finished(
     line: list[str], folder: Path, environment: dict[str, str], read: Callable[[str], list[float]]
 ) -> list[float]:
-    """Return the output of a process read by a function; raise with its last lines if it failed."""
+    """Run a command and return its output parsed by `read`; raise HostError with its last lines if
+    it fails.
+    """
     try:
         done = subprocess.run(
             line,
@@ -176,7 +181,9 @@ def finished(
 
 
 def by_fmpy(task: Task, platform: Platform) -> list[float]:
-    """Return the co-simulation step by step, model exchange by its CVode."""
+    """Run a task in fmpy: co-simulation step by step, or model exchange by its CVode; return the
+    last values.
+    """
     archive = task.archive
     if not task.exchange:
         host = Host(archive).start()
@@ -195,13 +202,13 @@ def by_fmpy(task: Task, platform: Platform) -> list[float]:
 
 
 def by_c_program(task: Task, platform: Platform, habits: str = "me") -> list[float]:
-    """Return the C host of a platform."""
+    """Run a task in the C host of a platform and return the last values."""
     return by_habits(task, platform, habits)[0]
 
 
 def by_habits(task: Task, platform: Platform, habits: str) -> tuple[list[float], int]:
-    """Return the C host of a platform, in model exchange with the habits of another: the last
-    values, and how many events it has carried out.
+    """Run a task in the C host of a platform, for model exchange with the event handling of another
+    host; return the last values and the number of events carried out.
     """
     archive, d = task.archive, task.archive.description
     command, environment = launcher(platform)
@@ -236,12 +243,14 @@ def by_habits(task: Task, platform: Platform, habits: str) -> tuple[list[float],
 
 
 def with_habits(habits: str) -> Callable[[Task, Platform], list[float]]:
-    """Return our C host in model exchange with the habits of another, whose program it is not."""
+    """Return a function that runs our C host for model exchange with the event handling of another
+    host program.
+    """
     return lambda task, platform: by_c_program(task, platform, habits)
 
 
 def by_script(script: str, by_name: bool) -> Callable[[Task, Platform], list[float]]:
-    """Return a host with a Python interface, in a Python of its own."""
+    """Return a function that runs a task by a Python script in a Python process of its own."""
 
     def run(task: Task, platform: Platform) -> list[float]:
         with tempfile.TemporaryDirectory() as folder:
@@ -262,15 +271,15 @@ def by_script(script: str, by_name: bool) -> Callable[[Task, Platform], list[flo
 
 
 def result_in(said: str) -> list[float]:
-    """Return the values in what a process of ours has printed."""
+    """Return the values in the output of a script of ours."""
     begin = f"{RESULT} "
     line = next(row for row in said.splitlines() if row.startswith(begin))
     return json.loads(line.removeprefix(begin))
 
 
 def by_mapping(task: Task, platform: Platform) -> list[float]:
-    """Return the results of fmpy with the archive's macOS library mapped into a separate Linux
-    process.
+    """Run a task in fmpy with the archive's macOS library mapped into a separate Linux process;
+    return the last values.
     """
     line = [
         sys.executable,
@@ -288,7 +297,8 @@ def by_mapping(task: Task, platform: Platform) -> list[float]:
 
 
 def not_mapped() -> str:
-    """Return why a library of macOS cannot be mapped into a process here."""
+    """Return why a macOS library cannot be mapped into a process on this machine; empty if it can.
+    """
     return (
         ""
         if this_platform() == LINUX
@@ -299,7 +309,9 @@ def not_mapped() -> str:
 def by_table(
     arguments: Callable[[Task, Path], list[str]], program: str
 ) -> Callable[[Task, Platform], list[float]]:
-    """Return a program that writes a table with a column for each variable."""
+    """Return a function that runs a task in a program that writes a table with a column per
+    variable.
+    """
 
     def run(task: Task, platform: Platform) -> list[float]:
         with tempfile.TemporaryDirectory() as folder:
@@ -320,8 +332,8 @@ def by_table(
 
 
 def row_at(table: Path, names: list[str], time: float) -> list[float]:
-    """Return the values by name of the last row at a time; commas inside names split headings that
-    are not quoted, so they are put together again.
+    """Return the values by name in the last row at a time. Commas inside names split headings that
+    are not quoted, so these are put together again.
     """
     rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
     heading: list[str] = []
@@ -383,7 +395,9 @@ def omsimulator(task: Task, table: Path) -> list[str]:
 
 
 def package(name: str, extra: str = "") -> Callable[[], str]:
-    """Return a test for an installed Python package."""
+    """Return a function that tells why a Python package is missing; its result is empty if it is
+    installed.
+    """
     return lambda: "" if find_spec(name) else f"{name} is missing: pip install {extra or name}"
 
 
@@ -403,7 +417,9 @@ def on_path(program: str) -> Callable[[], str]:
 
 
 def here(missing: Callable[[], str]) -> Callable[[], str]:
-    """Return the hosts of this machine, where it is one that archives have binaries for."""
+    """Return a function that tells why a host cannot run on this machine: the platform of Linux
+    archives, then `missing`.
+    """
     return lambda: why_not(LINUX) or missing()
 
 

@@ -1,4 +1,6 @@
-"""The unit of a mechanism stepped in this process as a host would step its FMU: the reference of `kinetree verify`."""
+"""A mechanism compiled as for its FMU and stepped in this process as a host would step the FMU: the
+reference of `kinetree verify`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ Binder = Callable[[str, np.ndarray, np.ndarray, np.ndarray], Call]
 
 
 def binder_of(unit: Any) -> Binder:
-    """Return the entry points of a unit; linear chains use those of the FMU shell."""
+    """Return the function that binds the engine entries of a unit; linear chains use those of the
+    FMU shell.
+    """
     if getattr(unit, "chain", None) is None:
         return bind
     from kinetree.fmu.native.shell import bound
@@ -28,7 +32,7 @@ def binder_of(unit: Any) -> Binder:
 
 
 class InProcess:
-    """Blocks of a unit, its table of variables, and the engine's entries."""
+    """A compiled unit with its table of variables and the engine's entries."""
 
     def __init__(self, unit: Any, binder: Binder | None = None):
         self.unit, self.table = unit, variable_table(unit)
@@ -41,13 +45,13 @@ class InProcess:
         self.reset()
 
     def reset(self) -> None:
-        """Reset to the state before the start."""
+        """Reset the unit to its state before the start."""
         self.call("reset", 0, 0.0)
         for place, value in self.unit.options.items():
             self.work[place] = value
 
     def call(self, name: str, option: int, t: float) -> None:
-        """Call an entry; raises for anything but success."""
+        """Call an entry of the engine; raise an error unless it succeeds."""
         if name not in self._calls:
             self._calls[name] = self._binder(
                 f"unit_{name}", self.unit.ints, self.unit.floats, self.work
@@ -60,7 +64,7 @@ class InProcess:
             )
 
     def problem(self, status: Status) -> str:
-        """Return a status as an error message of a run."""
+        """Return the error message of a status."""
         if not getattr(self.unit, "compiled", None):
             return f"{status.name.lower().replace('_', ' ')}, item {int(self.head.item)}"
         return failure_message(self, status)
@@ -84,7 +88,7 @@ class InProcess:
         self.call("prepare" if prepare else "refresh", 0, float(self.head.time))
 
     def step(self, target: float) -> None:
-        """Advance to a time."""
+        """Advance to the time `target`."""
         self.call("advance", 0, target)
 
     def get(self, names: Iterable[str]) -> list[float]:

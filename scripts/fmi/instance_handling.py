@@ -49,8 +49,8 @@ def conditions(
     straight: bool,
     swept: float = SWEEP,
 ) -> None:
-    """Run all checks; features that an archive lacks are reported. `swept`: deviation that other
-    communication steps may cause.
+    """Run all checks of instance handling; features that an archive lacks are reported. `swept`:
+    deviation that other communication steps may cause.
     """
     few = list(grid[: STEPS + 1])
     part = archive.description.coSimulation
@@ -66,7 +66,7 @@ def conditions(
 
 
 def rows(host: Host, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
-    """Return values at the times of a grid; the instance is freed."""
+    """Return the values of variables at the times of a grid; the instance is freed."""
     found = run(host, grid, names)
     host.close()
     return found
@@ -86,7 +86,7 @@ def reset(
 def interleaved(
     report: Report, archive: Archive, grid: Sequence[float], names: list[str], first: np.ndarray
 ) -> None:
-    """Check two instances in one process, stepped alternately with half a grid between them."""
+    """Check two instances in one process, stepped alternately with an offset of half the grid."""
     hosts, found, shift = [Host(archive).start(), Host(archive).start()], [[], []], len(grid) // 2
     for k in range(len(grid) + shift):
         for host, table, at in zip(hosts, found, (k, k - shift), strict=True):
@@ -104,7 +104,7 @@ def interleaved(
 
 
 def rewinds(report: Report, archive: Archive, grid: Sequence[float], names: list[str]) -> None:
-    """Check rollback from the end of every quarter to its beginning."""
+    """Check rollback from the end of every quarter of the run to its beginning."""
     host, worst, ends = (
         Host(archive).start(),
         0.0,
@@ -131,7 +131,7 @@ def growing(
     expected: np.ndarray,
     bound: float = SWEEP,
 ) -> None:
-    """Check that steps growing by 30 % each reach the same end."""
+    """Check that a run with steps growing by 30 % each ends with the same values."""
     times, h = [0.0], (grid[1] - grid[0]) / 10.0
     while times[-1] + h < grid[-1]:
         times.append(times[-1] + h)
@@ -220,7 +220,9 @@ def beside_another(
 def bare_process(
     report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray
 ) -> None:
-    """Check a run in a C program with an empty environment and an awkward folder name."""
+    """Check a run in a C program with an empty environment and special characters in the folder
+    name.
+    """
     title, host = "empty environment, awkward folder", FOREIGN["bare"]
     task = Task(archive, False, names, grid[1] - grid[0], len(grid) - 1)
     if reason := host.cannot(task):

@@ -1,4 +1,5 @@
-"""Loads an x86_64 library of macOS into a Linux process: both systems call functions alike, so its code can be run and tested here.
+"""Loads an x86_64 library of macOS into a Linux process: both systems have the same calling
+convention, so its code can be run and tested on Linux.
 
 Segments are mapped, addresses rebased, and the symbols of the C library bound to those of this process.
 """
@@ -18,7 +19,7 @@ SINCOS_END = bytes.fromhex("ffd0 f20f100424 f20f104c2408 4883c418 c3")
 
 
 class MachLibrary:
-    """A mapped library; its functions are attributes, as those of ctypes.CDLL."""
+    """A mapped macOS library; its functions are attributes, as those of ctypes.CDLL."""
 
     def __init__(self, path: Path):
         self.data = path.read_bytes()
@@ -78,7 +79,7 @@ class MachLibrary:
         return found
 
     def _number(self, stream: bytes, at: int) -> tuple[int, int]:
-        """Return an unsigned LEB128 number and the place behind it."""
+        """Return an unsigned LEB128 number and the position after it."""
         value = shift = 0
         while True:
             byte = stream[at]
@@ -168,7 +169,7 @@ class MachLibrary:
                     place += gap
 
     def _address(self, name: str) -> int:
-        """Return the address of a symbol: of the library itself, else of this process."""
+        """Return the address of a symbol of the library, else of this process."""
         if name in self.exported:
             return self.base + self.exported[name]
         if name == "dyld_stub_binder":

@@ -1,4 +1,4 @@
-"""An archive's library of macOS, mapped into this process of Linux, under fmpy.
+"""Runs an archive's macOS library, mapped into this Linux process, in fmpy.
 
 `python -m kinetree.scripts.fmi.mapped_host ARCHIVE KIND STEP COUNT NAMES` prints the last values.
 """
@@ -20,7 +20,7 @@ from kinetree.solvers.library.platforms import PLATFORMS
 
 
 def main() -> int:
-    """Print the last values of a run."""
+    """Run the archive and print the last values."""
     path, kind, step, count, names = sys.argv[1:]
     with Archive(path) as archive:
         task = Task(archive, kind == "ME", json.loads(names), float(step), int(count))

@@ -1,4 +1,6 @@
-"""A mechanism's model exchange FMU and a hydraulic drive under one integrator: what an import into a Modelica model amounts to."""
+"""Integrates the model exchange FMU of a mechanism together with a hydraulic drive, as a Modelica
+tool does after an import.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ TOLERANCE = 1e-9
 
 
 class Exchanged:
-    """Right-hand side of FMU and drive; the state is that of the FMU, both pressures and the spool."""
+    """Right-hand side of FMU and drive; the state vector is that of the FMU, then both pressures
+    and the spool.
+    """
 
     def __init__(self, archive: Archive, drive: Drive, actuator: str):
         self.drive, self.actuator = drive, actuator
@@ -50,8 +54,8 @@ def pointer(values: np.ndarray):
 
 
 def exchange(path: Path, drive: Drive, actuator: str, times: np.ndarray) -> np.ndarray:
-    """Return the states at given times (rows) of a model exchange FMU with the drive's pressures
-    and spool.
+    """Return the states at given times (rows) of a model exchange FMU coupled with a drive: FMU
+    states, pressures, spool.
     """
     from scipy.integrate import solve_ivp
 

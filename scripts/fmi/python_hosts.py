@@ -1,4 +1,6 @@
-"""Programs of hosts with a Python interface, as texts for a Python of their own: they print the last values of a run."""
+"""Python scripts that run an FMU in hosts with a Python interface, in a Python process of their
+own; they print the last values of a run.
+"""
 
 LIBCOSIM = """
 import json, sys

@@ -1,7 +1,7 @@
 """Reference results inside an archive, after the draft layered standard FMI-LS-REF (1.0.0-alpha.1).
 
 The folder of the draft gets stimuli (inputs at the communication points), results, and an
-experiment with the tolerance of every column; the manifest tells the roles of the files. The draft
+experiment with the tolerance of every column; the manifest states the role of every file. The draft
 leaves the format of experiments to a specification that was never published: ours is JSON.
 """
 
@@ -42,7 +42,7 @@ PAGE = "documentation/fmi-ls-ref.txt"
 
 
 def add_reference(path: Path) -> int:
-    """Add reference results to an archive of this program; return the number of rows."""
+    """Add reference results to an archive built by Kinetree; return the number of rows."""
     with Archive(path) as archive:
         files = reference_files(archive)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
@@ -58,7 +58,7 @@ def add_reference(path: Path) -> int:
 
 
 def reference_files(archive: Archive) -> dict[str, str]:
-    """Return the files of the layered standard by their places."""
+    """Return the files of the layered standard for an archive, by their paths."""
     twin, report = twin_of(archive), Report(archive.path)
     experiment: Any = archive.description.defaultExperiment
     step = archive.step
@@ -97,7 +97,9 @@ def comparable(name: str) -> bool:
 
 
 def swings(twin: InProcess, end: float) -> dict[str, tuple[float, float]]:
-    """Return for every input that begins at a number its start value and its angular frequency."""
+    """Return for every input with a finite start value this value and the angular frequency of its
+    stimulus.
+    """
     return {
         v.name: (v.start, 2.0 * math.pi / end)
         for v in twin.table.variables
@@ -111,7 +113,9 @@ def moved(
     names: Sequence[str],
     stimuli: Mapping[str, tuple[float, float]],
 ) -> tuple[list[list[float]], list[list[float]]]:
-    """Return the rows of a motion whose inputs swing, held from one point of the grid to the next."""
+    """Return the rows of a run with sinusoidal inputs that are constant between grid points, and
+    the rows of inputs.
+    """
 
     def at(t: float) -> dict[str, float]:
         return {
@@ -137,7 +141,7 @@ def csv_text(grid: Sequence[float], names: Sequence[str], rows: Sequence[Sequenc
 
 
 def manifest(archive: Archive, stimuli: bool) -> str:
-    """Return the manifest of the layered standard."""
+    """Return the manifest of the layered standard as text."""
     model = next(iter(sorted((Path(archive.folder) / "resources").glob("model.[tj]*"))))
     related = [
         (f"../../resources/{model.name}", "text/plain", "model", "the mechanism"),
@@ -161,7 +165,7 @@ def manifest(archive: Archive, stimuli: bool) -> str:
 
 
 def page(told: Mapping[str, Any]) -> str:
-    """Return what the archive says of its references."""
+    """Return the text that explains the reference results inside the archive."""
     inputs = f"inputs are those of {STIMULI}, held during a step; " if told["stimuli"] else ""
     return (
         f"Reference results after the draft layered standard FMI-LS-REF, {DRAFT}.\n\n"
@@ -173,14 +177,14 @@ def page(told: Mapping[str, Any]) -> str:
 
 
 def carries_reference(path: Path) -> bool:
-    """Return whether an archive carries results and how they were made."""
+    """Return whether an archive contains reference results and how they were computed."""
     with ZipFile(path) as content:
         return f"{FOLDER}/{EXPERIMENT}" in content.namelist()
 
 
 def check_reference(report: Report, archive: Archive) -> None:
-    """Compare an archive's co-simulation with the results that it carries; say nothing where there
-    are none.
+    """Compare the co-simulation of an archive with the reference results that it contains; report
+    nothing if it has none.
     """
     folder = Path(archive.folder) / FOLDER
     if not (folder / EXPERIMENT).is_file() or archive.description.coSimulation is None:

@@ -1,4 +1,6 @@
-"""Sensitivity of a motion to small changes, which bounds deviations between integrations."""
+"""Sensitivity of a run to small changes of its start, which bounds the deviations between
+integrations.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ def end_deviation(found: np.ndarray, expected: np.ndarray) -> float:
 
 
 def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
-    """Return the rows of values at the times of a grid."""
+    """Return the values of variables at the times of a grid, one row each."""
     rows = [instance.get(names)]
     for t in grid[1:]:
         instance.step(t)
@@ -65,7 +67,7 @@ def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarra
 
 
 def starts(twin: InProcess) -> dict[str, float]:
-    """Start values that a host may set."""
+    """Return the start values that a host may set."""
     return {
         v.name: v.start
         for v in twin.table.variables
@@ -76,11 +78,12 @@ def starts(twin: InProcess) -> dict[str, float]:
 def horizon(
     twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray
 ) -> tuple[int, np.ndarray]:
-    """Return the last grid point before small changes of the start have grown too much.
+    """Return the index of the last grid point before small changes of the start values have grown
+    too much.
 
-    What stiff springs make of the change at once, in accelerations and in the first step, is the
-    measure of the growth, not part of it. The second result is the largest response of each column
-    to a change of 1 until then: a host's error within its tolerance shows as much.
+    The immediate response, for example that of accelerations to stiff springs in the first step, is
+    the reference of this growth and not part of it. The second result is the largest response of
+    each column to a unit change until then: it scales a host's error within its tolerance.
     """
     given = starts(twin)
     if not given:
@@ -100,7 +103,9 @@ def horizon(
 def own_bound(
     twin: InProcess, end: float, response: float, motion: Callable[[InProcess], np.ndarray]
 ) -> float:
-    """Return the deviation that other floating-point operations or step choices may cause."""
+    """Return the deviation that differences in floating-point rounding or in the choice of steps
+    may cause.
+    """
     run = twin.unit.run
     if run.integrator in FIXED:
         loops = any(compiled.loops for compiled in twin.unit.compiled)
@@ -110,10 +115,11 @@ def own_bound(
 
 
 def rounded(twin: InProcess, motion: Callable[[InProcess], np.ndarray]) -> float:
-    """Return the largest deviation between motions whose starts differ by one rounding.
+    """Return the largest deviation between runs whose start values differ by one rounding.
 
-    It may be far above what a small change makes of itself: beside a singular position of a loop a rounding decides whether a residual is closed
-    once more, and whatever is left of it moves the loop by the residual over the sine of the angle.
+    It may be far above the linear response to a small change: near a singular position of a loop a
+    rounding decides whether the loop is projected once more, and the remaining residual moves the
+    loop by the residual over the sine of the angle.
     """
     given, draw = starts(twin), np.random.default_rng(1)
     found = []

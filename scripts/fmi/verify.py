@@ -1,4 +1,6 @@
-"""Verification of an FMU: model description, motion against this process, step and state handling."""
+"""Verification of an FMU: model description, comparison with the same model in this process, step
+and state handling.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ BEFORE = 0.9  # part that is compared of a motion that ends
 
 @dataclass
 class Check:
-    """One line of the report."""
+    """One line of the verification report."""
 
     what: str
     result: str
@@ -55,7 +57,7 @@ class Check:
 
 @dataclass
 class Report:
-    """Everything that was checked."""
+    """The results of all checks."""
 
     path: Path
     checks: list[Check] = field(default_factory=list)
@@ -76,8 +78,8 @@ class Report:
     ) -> None:
         """Add the deviation that comes nearest to its column's bound, or exceeds it most.
 
-        Columns whose bound says nothing (accelerations of stiff springs, which answer to a rounding
-        of a position) are counted, not judged.
+        Columns whose bound is too wide to be of use (such as accelerations of stiff springs, which
+        amplify the rounding of positions) are counted, not judged.
         """
         judged = np.flatnonzero(bounds < SAYS_NOTHING)
         left = len(names) - len(judged)
@@ -99,7 +101,9 @@ def verify(
     stop_time: float | None = None,
     reference: Callable[[Archive], InProcess] | None = None,
 ) -> Report:
-    """Run all checks on an archive; `reference` makes the in-process twin (default: from the model file inside)."""
+    """Run all checks on an archive; `reference` creates the in-process twin (default: from the
+    model file inside).
+    """
     with reasons():
         return verified(Path(path), stop_time, reference)
 
@@ -109,7 +113,7 @@ def verified(
     stop_time: float | None,
     reference: Callable[[Archive], InProcess] | None,
 ) -> Report:
-    """Verify an FMU and return its findings; an error of the FMU is a finding, too."""
+    """Verify an FMU and return its report; an error of the FMU is reported, too."""
     from fmpy.validation import validate_fmu
 
     report = Report(path)
@@ -187,7 +191,9 @@ def verified(
 def motion_of_model(
     report: Report, twin: InProcess, grid: Sequence[float], names: list[str]
 ) -> tuple[Sequence[float], np.ndarray]:
-    """Return the grid and the reference rows; an early end of the motion is reported."""
+    """Return the grid and the rows of the in-process reference run; an early end of the run is
+    reported.
+    """
     rows = [twin.start().get(names)]
     for t in grid[1:]:
         try:
@@ -218,18 +224,18 @@ def described(report: Report, archive: Archive) -> None:
 
 
 def beside_engine(report: Report, found: np.ndarray, expected: np.ndarray, bound: float) -> None:
-    """Compare the motion by straight-line code with the engine's, both in this process.
+    """Compare a run by straight-line code with one by the engine, both in this process.
 
-    The operations are the same but for rounding, yet loops are closed after a step by a factor of
-    the last evaluation of the engine, which is an older one where straight-line code gave the
-    rates. So the residual of a step is taken away along another direction: a part of the error of
-    the step, which belongs to the bound.
+    Both compute the same rates except for rounding. After a step, however, loops are projected with
+    the constraint factor of the engine's last evaluation, which is an older one where straight-line
+    code gave the rates. The residual of a step is therefore removed along another direction; this
+    part of the step error belongs to the bound.
     """
     report.compare("straight-line code beside the engine", deviation(found, expected), bound)
 
 
 def twin_of(archive: Archive, straight: bool = False) -> InProcess:
-    """Return the model file inside the archive, compiled in this process; `straight`: with its
+    """Return the model file inside the archive, compiled in this process; `straight`: with
     straight-line code.
     """
     from kinetree.fmu.unit import fmu_unit
@@ -253,7 +259,7 @@ def twin_of(archive: Archive, straight: bool = False) -> InProcess:
 
 
 def chain_of(twin: InProcess) -> ChainSystem | None:
-    """Return the linear chain that steps by the matrix method, if it is one."""
+    """Return the linear chain that is stepped by the matrix method; None for other mechanisms."""
     return getattr(twin.unit, "chain", None)
 
 
@@ -270,7 +276,7 @@ def comparable(archive: Archive, twin: InProcess) -> list[str]:
 
 
 def straight(archive: Archive) -> bool:
-    """Return whether an FMU steps with specialised code, whose rounding differs."""
+    """Return whether an FMU steps with straight-line code, whose rounding differs."""
     return archive.compiled or bool(packed_with(archive).get("specialised"))
 
 
@@ -283,7 +289,9 @@ def motion(
     last: int,
     bound: float,
 ) -> None:
-    """Compare co-simulation with the process up to a row, and time a step."""
+    """Compare the co-simulation of the archive with the in-process run up to row `last`, and time a
+    step.
+    """
     begin = time.perf_counter()
     host = Host(archive)
     instantiated = time.perf_counter() - begin
@@ -315,7 +323,7 @@ def chain_motion(
     names: list[str],
     expected: np.ndarray,
 ) -> None:
-    """Compare steps of the FMU with the matrix method in this process."""
+    """Compare the steps of the FMU with the matrix method in this process."""
     result = chain.simulate(stop_time=grid[-1], start_time=0.0, output_step=grid[1] - grid[0])
     shared = [k for k, name in enumerate(names) if name in (*chain.coordinates, *chain.speeds)]
     report.compare(
@@ -333,7 +341,9 @@ def exchange(
     expected: np.ndarray,
     bounds: np.ndarray,
 ) -> None:
-    """Compare model exchange integrated by fmpy's CVode, each column within its own bound."""
+    """Compare model exchange, integrated by fmpy's CVode, with the in-process run, each column
+    within its own bound.
+    """
     from fmpy import simulate_fmu
 
     interval = grid[1] - grid[0]
@@ -366,7 +376,9 @@ def steepest(table: np.ndarray) -> np.ndarray:
 def clear_of_events(
     rows: np.ndarray, found: np.ndarray, expected: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Return comparable rows after the same events on both sides, and their time difference."""
+    """Return the mask of rows that follow the same events in both runs, and the largest difference
+    of event times.
+    """
     found, expected = np.unique(found), np.unique(expected)
     partner = found[np.abs(np.subtract.outer(expected, found)).argmin(axis=1)]
     same = np.abs(partner - expected) < ONE_INSTANT
@@ -385,8 +397,8 @@ def sweep(
     expected: np.ndarray,
     bound: float = SWEEP,
 ) -> None:
-    """Check that other communication steps, which cut the steps of the integrator otherwise, give
-    the same end.
+    """Check that other communication steps, which divide the integrator's steps differently, lead
+    to the same end.
     """
     end = grid[-1]
     drawn = np.sort(np.random.default_rng(1).uniform(0, end, len(grid) - 2))
@@ -406,7 +418,7 @@ def sweep(
 
 
 def replay(report: Report, archive: Archive, grid: Sequence[float], names: list[str]) -> None:
-    """Check that saving, continuing and restoring a state repeats the motion, also in another
+    """Check that saving, continuing and restoring a state repeats the run, also in another
     instance.
     """
     part = archive.description.coSimulation

@@ -1,6 +1,7 @@
 """Registry of the coupling schemes between a drive and an actuator: one file per scheme.
 
-A controller steps last: it samples the end of a step, and its command is held over the next.
+A controller steps last: it samples the outputs at the end of a step, and its command is constant
+over the next.
 """
 
 from __future__ import annotations

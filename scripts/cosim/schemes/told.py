@@ -1,8 +1,8 @@
 """Scheme `told` (linear-implicit): the drive sends its force with its stiffness and damping.
 
 The drive receives the mean speed of the step that the mechanism has just made, so that it compresses
-exactly the displaced oil. The change of force by the flows of the next step is sent as its mean over
-the step: a ramp would be more accurate, but stable only below a step of pi/omega.
+exactly the displaced oil. The change of force caused by the flows of the next step is sent as its
+mean over the step: a ramp would be more accurate, but stable only for steps below pi/omega.
 """
 
 from kinetree.scripts.cosim.coupling_plan import Plan
