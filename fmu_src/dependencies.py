@@ -1,7 +1,8 @@
 """Dependencies of outputs and derivatives on inputs and states, a conservative analysis of the
 register programs.
 
-Hosts take undeclared dependencies for algebraic loops, and a missing one for a wrong result: what cannot be excluded is declared.
+Without declared dependencies hosts assume algebraic loops, and a missing dependency would give
+wrong results: every dependency that cannot be excluded is declared.
 """
 
 from __future__ import annotations
@@ -42,9 +43,7 @@ TABLES = {
 
 
 def feedthrough(unit: Any) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return for every output and state rate the inputs and states that it depends on, as bit
-    masks.
-    """
+    """Return the inputs and states on which every output and state rate depends, as bit masks."""
     count = len(unit.columns)
     result = [(0, 0)] * count
     rates = [(0, 0)] * len(unit.states)
@@ -83,7 +82,7 @@ def add_rates(
 def stage_masks(
     unit: Any, record: Named, inputs: dict[int, int]
 ) -> tuple[list[tuple[int, int]], tuple[int, int]]:
-    """Return the dependencies of every register of one stage, and of its accelerations."""
+    """Return the dependencies of every register of one stage, and those of its accelerations."""
     ints = unit.ints[int(record.ints) :]
     model = model_fields(ints, unit.floats[int(record.floats) :])
     header = HEADER.of(ints)
@@ -113,7 +112,7 @@ def stage_masks(
 
 
 def mark(masks: list[tuple[int, int]], sensor: Named, mask: tuple[int, int]) -> None:
-    """Give the dependencies of a sensor to its register."""
+    """Set the dependencies of the registers of a sensor."""
     for register in range(sensor.register, sensor.register + (3 if sensor.axis == L.WHOLE else 1)):
         masks[register] = mask
 
@@ -121,7 +120,7 @@ def mark(masks: list[tuple[int, int]], sensor: Named, mask: tuple[int, int]) -> 
 def state_bits(
     unit: Any, record: Named, ints: np.ndarray, masks: list[tuple[int, int]]
 ) -> tuple[int, int]:
-    """Mark the registers of states; bits of all coordinates and of all speeds."""
+    """Mark the registers of states; return the bits of all coordinates and of all speeds."""
     header = HEADER.of(ints)
     nq, nu = int(header.nq), int(header.nu)
     places = unit.ints[int(record.states) :][: int(unit.header.states)].tolist()
@@ -140,7 +139,7 @@ def state_bits(
 
 
 def follow(masks: list[tuple[int, int]], instruction: list[int]) -> None:
-    """Give the dependencies of arguments to the result of an instruction."""
+    """Set the dependencies of an instruction's result to those of its arguments."""
     code, dst, a, b, c = instruction
     op = L.Op(code)
     if op in TABLES:
@@ -159,7 +158,9 @@ def follow(masks: list[tuple[int, int]], instruction: list[int]) -> None:
 def everything(
     model: SimpleNamespace, masks: list[tuple[int, int]], ints: np.ndarray
 ) -> tuple[int, int]:
-    """Return the dependencies of accelerations beyond coordinates and speeds."""
+    """Return the dependencies of accelerations on inputs and states by force elements, besides
+    coordinates and speeds.
+    """
     by_input = by_state = 0
     for record in FORCE.rows(model.forces.tolist()):
         for register in force_registers(record):
@@ -170,7 +171,7 @@ def everything(
 
 
 def force_registers(force: Named) -> list[int]:
-    """Return the registers the effect of a force element depends on."""
+    """Return the registers on which the effect of a force element depends."""
     if force.kind in (L.Force.COORDINATE, L.Force.LINE):
         return [force.value]
     return [first + k for first in (force.force, force.moment) for k in range(3) if first >= 0]

@@ -1,6 +1,8 @@
-"""One page that computes a mechanism while it is shown: the scene, the engine as WebAssembly, and the model as bytes.
+"""Data of a page that simulates a mechanism while it is shown: the scene, the engine as
+WebAssembly, and the model as bytes.
 
-The page reads positions and values directly from the memory of the engine; this module tells it where they stand.
+The page reads positions and values directly from the memory of the engine, at offsets that this
+module writes into the page.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ def live_data(
     stop_time: float | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
-    """Return the scene of a mechanism at its start, with everything that the page needs to compute its motion."""
+    """Return the scene of a mechanism at its start, with all data that the page needs for the
+    simulation.
+    """
     if mechanism.description.chain is not None:
         raise FmuError("a linear chain has no live page: take --html without --live")
     unit = fmu_unit(mechanism)
@@ -70,12 +74,14 @@ def live_data(
 
 
 def packed(content: bytes) -> str:
-    """Return bytes compressed by gzip as base64."""
+    """Return bytes compressed by gzip in base64 encoding."""
     return b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
 def stage_places(unit: FmuUnit, data: Mapping[str, Any], stage: int) -> dict[str, Any]:
-    """Return where the memory of a stage holds rows of bodies and forces of elements (-1: not in this stage), and loads of the user."""
+    """Return the memory offsets of body positions, of force elements (-1: not in this stage) and of
+    the user's loads in a stage.
+    """
     compiled = unit.compiled[stage]
     record = U.STAGE.of(unit.ints[U.UNIT.size + U.STAGE.size * stage :])
     workspace = int(unit.header.at_workspace)
@@ -109,7 +115,7 @@ def stage_places(unit: FmuUnit, data: Mapping[str, Any], stage: int) -> dict[str
 
 
 def display(variable: Variable) -> dict[str, Any]:
-    """Return the unit in which a variable is read, and how SI becomes it: value = (SI - offset) * scale."""
+    """Return the display unit of a variable and its conversion: value = (SI - offset) * scale."""
     name = variable.display_unit or READ_AS.get(variable.unit, variable.unit)
     unit = parse_unit(name) if name and name != variable.unit else None
     return {
@@ -120,7 +126,9 @@ def display(variable: Variable) -> dict[str, Any]:
 
 
 def plotted(unit: FmuUnit, table: Table) -> list[dict[str, Any]]:
-    """Return the variables that the page can plot: outputs of the description first, then coordinates, then the rest."""
+    """Return the variables that the page can plot: outputs of the description, then coordinates,
+    then others.
+    """
     outputs, states = unit.description.outputs, set(unit.system.coordinates)
 
     def rank(variable: Variable) -> int:
@@ -154,7 +162,9 @@ def plotted(unit: FmuUnit, table: Table) -> list[dict[str, Any]]:
 
 
 def controls(unit: FmuUnit, table: Table, size: float) -> list[dict[str, Any]]:
-    """Return what the user can move: inputs and tunable parameters at any time, start values and fixed parameters before a new start."""
+    """Return the variables that the user can change: inputs and tunable parameters at any time,
+    start values and fixed parameters before a restart.
+    """
     groups = {
         Access.INPUT: "inputs",
         Access.TUNABLE: "parameters",
@@ -186,14 +196,18 @@ def controls(unit: FmuUnit, table: Table, size: float) -> list[dict[str, Any]]:
 
 
 def sum_of_weights(unit: FmuUnit) -> float:
-    """Return the weight of all bodies [N] at 9.81 m/s2, at least 10 N: the scale of forces that a user applies."""
+    """Return the weight of all bodies [N] at 9.81 m/s2, at least 10 N; it scales the forces that a
+    user applies.
+    """
     numbers = Numbers(unit.description)
     total = sum(numbers.number(body.mass) for body in unit.description.bodies.values())
     return max(9.81 * total, 10.0) if math.isfinite(total) else 10.0
 
 
 def slider_range(v: Variable, size: float, weight: float) -> tuple[float, float]:
-    """Return the ends of a slider in SI: the limits of the variable where it has them, else what fits its value or its unit."""
+    """Return the limits of a slider in SI: those of the variable if it has them, else limits that
+    suit its value or unit.
+    """
     scale = {
         "N": weight,
         "N.m": weight * size,

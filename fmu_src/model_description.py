@@ -1,4 +1,4 @@
-"""Writes modelDescription.xml for FMI 2.0 and 3.0 from the one table of variables."""
+"""Writes modelDescription.xml for FMI 2.0 and 3.0 from the common table of variables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CONTINUOUS_TYPE[3] = {Type.REAL: "Float64", Type.INTEGER: "Int32", Type.STRING: 
 
 @dataclass(frozen=True)
 class Facts:
-    """The content of a modelDescription besides the variables."""
+    """The content of a modelDescription apart from the variables."""
 
     name: str
     identifier: str
@@ -102,12 +102,12 @@ def root_attributes(table: Table, facts: Facts, fmi: int) -> dict[str, str]:
 
 
 def number(value: float) -> str:
-    """Return shortest text that reads back as the same number."""
+    """Return the shortest text that reads back as the same number."""
     return repr(float(value))
 
 
 def write_units(root: Element, table: Table) -> None:
-    """Write the units used, with exponents of base units."""
+    """Write the units in use, with exponents of base units."""
     names = sorted({v.unit for v in table.variables if v.unit})
     if not names:
         return
@@ -131,7 +131,7 @@ def write_units(root: Element, table: Table) -> None:
 
 
 def is_defined(unit: str) -> bool:
-    """Return whether a unit stands in UnitDefinitions with its base units."""
+    """Return whether a unit is written in UnitDefinitions, with base units."""
     try:
         return bool(unit) and parse_unit(unit) is not None
     except UnitError:
@@ -148,7 +148,7 @@ def write_display(unit: Element, shown: str) -> None:
 
 
 def real_attributes(v: Variable) -> dict[str, str]:
-    """Return unit, limits, nominal value."""
+    """Return the attributes unit, limits and nominal value of a variable."""
     attributes = {"unit": v.unit} if v.unit else {}
     if v.display_unit and is_defined(v.unit):  # hosts refuse one that UnitDefinitions does not have
         attributes["displayUnit"] = v.display_unit
@@ -173,8 +173,8 @@ def common_attributes(vr: int, v: Variable) -> dict[str, str]:
 
 # -- FMI 2.0 ------------------------------------------------------------------------------------------------------------------------------------
 def indices(table: Table) -> dict[int, int]:
-    """Return the place of every variable in the file by value reference; FMI 2.0 needs no variable
-    for time, and some tools stumble over one.
+    """Return the index of every variable in the file by value reference. FMI 2.0 needs no variable
+    for time, which some tools cannot read.
     """
     return {
         vr: k
@@ -220,7 +220,7 @@ def write_structure_2(root: Element, table: Table, index: dict[int, int]) -> Non
 
 
 def known_attributes(v: Variable, index: dict[int, int] | None = None) -> dict[str, str]:
-    """Return dependencies and dependenciesKind; none of them when an unknown may depend on all
+    """Return the attributes dependencies and dependenciesKind; none if an unknown may depend on all
     knowns.
     """
     if v.dependencies is None:
@@ -233,10 +233,10 @@ def known_attributes(v: Variable, index: dict[int, int] | None = None) -> dict[s
 
 
 def initial_knowns(table: Table) -> list[int] | None:
-    """Return parameters and start values that initial unknowns depend on; None if assembly refines
-    starts.
+    """Return the value references of parameters and start values on which initial unknowns depend.
 
-    Many unknowns times many knowns would make most of the file: such models do without.
+    None is returned if assembly of loops changes start values, or if the lists would make most of
+    the file.
     """
     given = [
         vr
@@ -254,8 +254,8 @@ def initial_knowns(table: Table) -> list[int] | None:
 def initial_attributes(
     table: Table, vr: int, knowns: list[int] | None, index: dict[int, int] | None = None
 ) -> dict[str, str]:
-    """Return explicit dependencies of an initial unknown, since hosts treat missing ones as all
-    inputs.
+    """Return explicit dependencies of an initial unknown, since hosts assume dependence on all
+    inputs where they are missing.
     """
     v = table.variables[vr]
     if knowns is None or v.dependencies is None or v.causality == "calculatedParameter":

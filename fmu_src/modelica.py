@@ -1,7 +1,8 @@
-"""The Modelica model around an imported FMU: signals, actuators as flanges or oil ports, parameters, units, an icon; it uses the package Kinetree.
+"""The Modelica model around an imported FMU: signals, actuators as flanges or oil ports,
+parameters, units, an icon; it uses the package Kinetree.
 
-The block that OpenModelica's import makes is named after the model's identifier; its variables have the FMU's names with _ for every sign that is no
-letter, digit or underscore.
+The block that OpenModelica's import creates is named after the model's identifier; its variables
+have the FMU's names with _ for every character that is no letter, digit or underscore.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ ICON = (
 
 
 def wrapper_text(unit: Any, name: str, block: str, lengths: Mapping[str, float]) -> str:
-    """Return the Modelica model around an imported class `block` with actuator start positions
-    `lengths`.
+    """Return the Modelica model around an imported class `block`; `lengths` are the start positions
+    of actuators.
     """
     whole = variable_table(unit)
     described = {new: name for name, new in whole.renamed.items()}
@@ -86,8 +87,8 @@ def wrapper_text(unit: Any, name: str, block: str, lengths: Mapping[str, float])
 
 
 def figures(names: Names, results: Sequence[Variable]) -> list[str]:
-    """Return the annotation of the plots that a tool shows by itself (Modelica 3.5, 18.2.2): one
-    plot for each unit of the results; none where there is nothing to show.
+    """Return the annotation of plots that a tool shows by default (Modelica 3.5, 18.2.2): one plot
+    per unit of the results.
     """
     by_unit: dict[str, list[Variable]] = {}
     for v in results:
@@ -158,14 +159,18 @@ def oil_ports(
 
 
 class Names:
-    """Identifiers of Modelica for the names of variables, each used once; `renamed`: names in the FMU that are not those of the description."""
+    """Unique Modelica identifiers for names of variables; `renamed`: variables whose FMU names
+    differ from those of the description.
+    """
 
     def __init__(self, renamed: Mapping[str, str] | None = None) -> None:
         self.found: dict[str, str] = {}
         self.renamed = renamed or {}
 
     def of_actuator(self, label: str) -> Callable[[str], str]:
-        """Return what gives the variable of the imported block that a word of an actuator names."""
+        """Return a function from a word of an actuator, such as `force`, to the variable of the
+        imported block.
+        """
 
         def there(word: str) -> str:
             name = f"{label}.{word}"
@@ -184,7 +189,7 @@ class Names:
 
 
 def attributes(v: Variable) -> str:
-    """Return unit, display unit and bounds of a variable."""
+    """Return the Modelica attributes unit, display unit and bounds of a variable."""
     pairs = {
         "unit": v.unit and quoted(v.unit),
         "displayUnit": v.display_unit and v.display_unit != v.unit and quoted(v.display_unit),
@@ -203,12 +208,12 @@ def comment(v: Variable) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text of Modelica."""
+    """Return a text as a Modelica string literal."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
 
 
 def placed(side: int, number: int, port: bool = False) -> str:
-    """Return the icon position of a connector at the left or right."""
+    """Return the placement annotation of a connector at the left or right side of the icon."""
     y = TOP - PITCH * number
     near, far = (100, 120) if side > 0 else (-110, -90) if port else (-140, -100)
     half = 10 if side > 0 or port else 20

@@ -1,4 +1,6 @@
-"""Names that OpenModelica's import can write into Modelica: its rule replaces some signs by underscores, and takes everything else as it is."""
+"""Names that OpenModelica's import can translate to Modelica: the import replaces some characters
+by underscores and copies all others.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,12 @@ INDEXED = re.compile(r"(.*?)((?:\[[^\]]*\])*)", re.DOTALL)
 
 
 def imported(name: str) -> str:
-    """Return the name of a variable in the block that OpenModelica's import makes."""
+    """Return the name of a variable in the block that OpenModelica's import creates."""
     return REPLACED.sub("_", name)
 
 
 def is_free(name: str, taken: set[str]) -> bool:
-    """Return whether Modelica takes the imported name, and no other variable has it."""
+    """Return whether the imported name is valid in Modelica and not taken by another variable."""
     there = imported(name)
     return (
         re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", there) is not None
@@ -39,9 +41,11 @@ def is_free(name: str, taken: set[str]) -> bool:
 
 
 def unique_names(names: Iterable[str]) -> dict[str, str]:
-    """Return new names for those that Modelica does not take, or that are the same there as an earlier one; a derivative follows its variable.
+    """Return new names for variables whose imported name is invalid in Modelica or equal to an
+    earlier one; a derivative follows its variable.
 
-    Signs of no identifier become underscores, and a name that is not free gets underscores behind it, before its indices.
+    Characters that are not allowed in identifiers become underscores; underscores are appended,
+    before the indices, until a name is free.
     """
     found: dict[str, str] = {}
     taken: set[str] = set()
@@ -60,7 +64,9 @@ def unique_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def free_name(variable: str, order: str | None, taken: set[str]) -> str:
-    """Return the name, or the nearest one that is free, of a variable or of its derivative of an order ("" or ",2")."""
+    """Return a free name for a variable, or for its derivative of an order ("" or ",2"), by
+    appending underscores where needed.
+    """
     parts = INDEXED.fullmatch(FOREIGN.sub("_", variable))
     stem, indices = (parts[1], parts[2]) if parts else (variable, "")
     if order is None and not re.match("[A-Za-z_]", stem):

@@ -1,6 +1,8 @@
-"""`python -m kinetree.fmu.ship`: put the engine for all platforms into this installation, from where a wheel takes it to others.
+"""`python -m kinetree.fmu.ship`: puts the engine for all platforms into this installation, from
+which a wheel is built.
 
-Who installs such a wheel needs no compiler and waits for nothing: every file is looked for in the user's cache first, then here.
+Such a wheel needs no compiler after installation: every file is searched in the user's cache first,
+then here.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from kinetree.solvers.library.verified_files import SHIPPED, beside, library_fol
 
 
 def ship(say: Callable[[str], None]) -> Path:
-    """Build everything and copy it, with sizes and hashes, into the package."""
+    """Build everything and copy it into the package, with sizes and hashes."""
     build_all_levels(say)
     own = this_platform()
     files = [

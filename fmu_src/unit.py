@@ -1,4 +1,6 @@
-"""A mechanism compiled for an FMU."""
+"""Compiles a mechanism for an FMU: the memory blocks of all its structures, with parameters, inputs
+and states.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Input:
-    """An input with its register; `follows`: its start is an expression, which counts until the host gives a number."""
+    """An input with its register; with `follows`, its start is an expression that is used until the
+    host sets a value.
+    """
 
     name: str
     register: int
@@ -64,9 +68,11 @@ class Input:
 
 @dataclass(frozen=True)
 class State:
-    """A continuous state of the union; `register` that a host writes its start to, -1 for a state of a later stage.
+    """A continuous state in the union over all structures.
 
-    `start`: the value it has without that; `follows`: an expression gives it until a host writes.
+    `register`: where a host writes its start value, -1 for a state of a later stage; `start`: its
+    default start value; with `follows`, an expression gives the start value until the host sets
+    one.
     """
 
     name: str
@@ -78,7 +84,7 @@ class State:
 
 @dataclass
 class FmuUnit:
-    """Blocks and names."""
+    """The memory blocks of all structures of a mechanism, and the names in them."""
 
     description: Description
     system: System
@@ -104,7 +110,7 @@ class FmuUnit:
 
     @property
     def header(self) -> Named:
-        """Return the numbers at the beginning of the ints."""
+        """Return the header record at the beginning of the ints block."""
         return U.UNIT.of(self.ints)
 
 
@@ -115,8 +121,8 @@ def fmu_unit(
     tolerance: float | None = None,
     traced: bool = False,
 ) -> FmuUnit:
-    """Compile all structures of a mechanism with [run] defaults; `traced` adds the operations of
-    the rates.
+    """Compile all structures of a mechanism with the defaults of [run]; `traced` adds the
+    operations of the rates for specialised code.
     """
     if mechanism.description.chain is not None:
         return chain_unit(mechanism, integrator, step, tolerance)
@@ -145,7 +151,7 @@ def fmu_unit(
 def chain_unit(
     mechanism: Mechanism, integrator: str, step: float | None, tolerance: float | None
 ) -> FmuUnit:
-    """Return the unit of a linear chain, with step matrices unless an integrator is given."""
+    """Return the unit of a linear chain; it steps by matrices unless an integrator is given."""
     chain = mechanism.chain()
     unit = fmu_unit(chain_mechanism(chain), integrator, step, tolerance)
     if unit.run.integrator == "auto":
@@ -216,7 +222,7 @@ def inputs(unit: Unit) -> list[Input]:
 
 
 def states(unit: Unit) -> list[State]:
-    """Return the states of the union with the registers of their start values."""
+    """Return the states of all structures with the registers of their start values."""
     registers, val = unit.compiled[0].registers, Instance(unit.compiled[0]).ws.val
     units = {column.name: column.unit for column in unit.columns}
     found = []

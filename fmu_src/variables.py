@@ -1,4 +1,5 @@
-"""The one table of variables: every modelDescription, the payload of both back ends and the documentation are written from it.
+"""The common table of variables, from which every modelDescription, the payload of both back ends
+and the documentation are written.
 
 Value references are the positions in the table, so that they are the same in every archive of a model.
 """
@@ -26,7 +27,7 @@ head_place = U.UNIT_HEAD.at  # of a number in the head of a unit
 
 
 class FmuError(Exception):
-    """An FMU cannot be built or used; the message gives cause and remedy."""
+    """An FMU cannot be built or used; the message states cause and remedy."""
 
 
 class Type(IntEnum):
@@ -49,7 +50,7 @@ class Access(IntEnum):
 
 @dataclass(frozen=True)
 class Variable:
-    """One variable of the FMU; `at`, `write` and `rate` are indices of the work block."""
+    """One variable of the FMU; `at`, `write` and `rate` are indices in the work block."""
 
     name: str
     causality: str
@@ -88,16 +89,16 @@ class Table:
     renamed: dict[str, str] = field(default_factory=dict)  # from names of the description
 
     def numbered(self) -> list[tuple[int, Variable]]:
-        """Return the pairs of value reference and variable."""
+        """Return pairs of value reference and variable."""
         return list(enumerate(self.variables))
 
     @property
     def convention(self) -> str:
-        """Return naming convention that all names follow."""
+        """Return the FMI naming convention that all names follow."""
         return "structured" if all(is_structured(v.name) for v in self.variables) else "flat"
 
     def initial_unknowns(self) -> list[int]:
-        """Return the value references that initialisation computes."""
+        """Return the value references of variables that initialisation computes."""
         derived = {*self.states, *self.derivatives}
         return [
             vr
@@ -110,13 +111,13 @@ class Table:
 
 
 def is_structured(name: str) -> bool:
-    """Return whether a name follows FMI's structured naming."""
+    """Return whether a name follows FMI's structured naming convention."""
     inner = re.fullmatch(r"der\((.*?)(,\d+)?\)", name)
     return STRUCTURED.fullmatch(inner[1] if inner else name) is not None
 
 
 def fmi_name(name: str) -> str:
-    """Return the second derivative in the notation of FMI: der(x,2)."""
+    """Return a name in which the second derivative has the notation of FMI: der(x,2)."""
     inner = re.fullmatch(r"der\(der\((.*)\)\)", name)
     return f"der({inner[1]},2)" if inner else name
 
@@ -171,7 +172,7 @@ def variable_table(unit: Any) -> Table:
 
 
 def rename(table: Table) -> None:
-    """Give other names to variables whose own ones OpenModelica's import could not tell apart, or write."""
+    """Rename variables whose names OpenModelica's import cannot write or distinguish."""
     given = [v.name for v in table.variables if v.causality != "independent"]
     table.renamed = unique_names(given)
     for k, v in enumerate(table.variables):
@@ -180,7 +181,7 @@ def rename(table: Table) -> None:
 
 
 def beside(name: str, used: set[str]) -> str:
-    """Return a generated name that differs from all names of the model."""
+    """Return a generated name that no variable of the model has."""
     while name in used:
         name = f"fmu.{name}"
     return name
@@ -231,7 +232,7 @@ def add_parameters(table: Table, unit: Any, registers: int) -> None:
 
 
 def add_columns(table: Table, unit: Any, registers: int) -> None:
-    """Add coordinates, speeds, states and outputs, then the remaining rates."""
+    """Add coordinates, speeds, states and outputs, then the remaining derivatives."""
     taken = {v.name for v in table.variables}
     columns = [(c, column) for c, column in enumerate(unit.columns) if column.name not in taken]
     first = len(table.variables)
@@ -295,12 +296,12 @@ def add_columns(table: Table, unit: Any, registers: int) -> None:
 
 
 def in_loops(unit: Any) -> bool:
-    """Return whether assembly refines the start values."""
+    """Return whether the assembly of loops changes the start values."""
     return bool(getattr(unit.system.compiled, "loops", ()))
 
 
 def state_facts(unit: Any, state: Any, registers: int) -> dict[str, Any]:
-    """Return how the model description gives the start of a state."""
+    """Return the attributes of a state's start value in the model description."""
     if state.register < 0 or not math.isfinite(state.start):
         return {}
     told = "approx" if in_loops(unit) or state.follows else "exact"
@@ -313,7 +314,7 @@ def state_facts(unit: Any, state: Any, registers: int) -> dict[str, Any]:
 
 
 def output_names(unit: Any) -> set[str]:
-    """Return the names of outputs: described ones and those of actuators and hydraulics."""
+    """Return the names of outputs: those of the description, and those of actuators and hydraulics."""
     d = unit.description
     declared = set(d.outputs)
     names = {column.name for column in unit.columns if column.name.split("[")[0] in declared}
@@ -327,7 +328,7 @@ def output_names(unit: Any) -> set[str]:
 def dependencies(
     masks: tuple[int, int], inputs: list[int], states: list[int]
 ) -> tuple[tuple[int, str], ...] | None:
-    """Return the known variables that an unknown depends on; None if it may depend on all."""
+    """Return the known variables on which an unknown depends; None if it may depend on all."""
     by_input, by_state = masks
     if by_input == (1 << len(inputs)) - 1 and by_state == (1 << len(states)) - 1:
         return None
@@ -338,7 +339,7 @@ def dependencies(
 
 
 def add_system(table: Table, unit: Any) -> None:
-    """Add the variables of every FMU and its event indicators."""
+    """Add the variables that every FMU has, and the event indicators."""
     used = {v.name for v in table.variables}
     on_states = tuple((vr, "dependent") for vr in sorted(table.states))
     rows = (

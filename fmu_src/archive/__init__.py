@@ -1,1 +1,1 @@
-"""The content of FMU archives."""
+"""Builds FMU archives: variables, model description, payload, documentation, licences."""

@@ -1,4 +1,6 @@
-"""Builds an FMU: compiles the mechanism, writes the table of variables, packs everything into the archive of the back end that is asked for."""
+"""Builds an FMU: compiles the mechanism, writes the table of variables, and packs everything into
+the archive of the chosen back end.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +125,9 @@ def pack_unit(
     shell: Path | None = None,
     plain_names: bool = False,
 ) -> Path:
-    """Pack a compiled unit with the binaries that it is to carry; `shell`: one binary for this machine in their place."""
+    """Pack a compiled unit with the binaries in `carried`; `shell`: one binary for this machine
+    instead of them.
+    """
     path, version, backend = Path(path), int(float(fmi)), backend_of(backend)
     check_request(path, backend, version)
     table = table_of(unit, plain_names)
@@ -162,7 +166,7 @@ def pack_unit(
 
 
 def table_of(unit: Any, plain_names: bool) -> Table:
-    """Return the variables of an archive, with names without commas where these are wanted."""
+    """Return the table of variables of an archive; `plain_names` replaces commas in names."""
     table = variable_table(unit)
     if plain_names:
         table.variables = [replace(v, name=without_commas(v.name)) for v in table.variables]
@@ -170,7 +174,9 @@ def table_of(unit: Any, plain_names: bool) -> Table:
 
 
 def renamed_ones(unit: Any) -> list[str]:
-    """Return a sentence for every variable that has another name in the FMU than in the description."""
+    """Return a sentence for every variable whose name in the FMU differs from that in the
+    description.
+    """
     return [
         f"'{name}' is called '{new}' in the FMU: OpenModelica's import would write '{imported(name)}', "
         "which Modelica does not take, or which another variable has"
@@ -179,8 +185,8 @@ def renamed_ones(unit: Any) -> list[str]:
 
 
 def without_commas(name: str) -> str:
-    """Return the second derivative as a derivative of a derivative; indices of several numbers with
-    semicolons.
+    """Return a name without commas: a second derivative as a derivative of a derivative, several
+    indices separated by semicolons.
     """
     return re.sub(r"^der\((.*),2\)$", r"der(der(\1))", name).replace(",", ";")
 
@@ -192,7 +198,7 @@ def fixed_integrator(mechanism: Mechanism) -> str:
 
 
 def backend_of(name: str) -> str:
-    """Return the back end of a name, which may be an alias; raise FmuError if there is none."""
+    """Return the back end with a name or alias; raise FmuError if there is none."""
     backend = ALIASES.get(name.lower(), name.lower())
     if backend not in BACKENDS:
         raise FmuError(f"unknown back end '{name}', expected one of {', '.join(BACKENDS)}")
@@ -200,7 +206,7 @@ def backend_of(name: str) -> str:
 
 
 def check_request(path: Path, backend: str, version: int) -> None:
-    """Raise FmuError for an impossible request before work begins."""
+    """Raise FmuError for an impossible request before the build begins."""
     backend_of(backend)
     if version not in (2, 3):
         raise FmuError(f"FMI {version} is not offered, expected 2 or 3")
@@ -209,19 +215,19 @@ def check_request(path: Path, backend: str, version: int) -> None:
 
 
 def kinds(backend: str, version: int) -> dict[str, dict[str, str]]:
-    """Return the kinds of the archive and their capabilities."""
+    """Return the kinds of an archive (model exchange, co-simulation) with their capabilities."""
     return OFFERED["python" if backend == "python" else "native", version]
 
 
 def identifier_of(name: str) -> str:
-    """Return the model's name as an identifier of C and as a name of files."""
+    """Return the model's name as a C identifier, which is also valid in file names."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     word = re.sub(r"\W+", "_", plain).strip("_") or "mechanism"
     return word if not word[0].isdigit() else f"m_{word}"
 
 
 def facts_of(unit: Any, token: str, offered: dict[str, dict[str, str]]) -> Facts:
-    """Name, times and tolerances of the description."""
+    """Return the name, times, tolerance and capabilities for the model description."""
     d, run = unit.description, unit.run
     name = d.name or "mechanism"
     return Facts(
@@ -245,7 +251,7 @@ BACK_ENDS = {
 
 
 def notes(unit: Any, backend: str, version: int, facts: Facts) -> dict[str, str]:
-    """Return the rows of the documentation on how the model is solved."""
+    """Return the rows of the documentation that describe how the model is solved."""
     kind = " and ".join(
         {"ModelExchange": "model exchange", "CoSimulation": "co-simulation"}[name]
         for name in facts.kinds
@@ -260,8 +266,8 @@ def notes(unit: Any, backend: str, version: int, facts: Facts) -> dict[str, str]
 
 
 def model_files(mechanism: Mechanism, options: dict[str, Any]) -> dict[str, bytes]:
-    """Return the description as TOML or JSON with its packing options; tables from files become
-    numbers.
+    """Return the description as TOML or JSON together with its packing options; tables from files
+    are included as values.
     """
     source, overrides = mechanism.source, dict(mechanism.overrides)
     if is_generated(source):
@@ -309,7 +315,9 @@ def binaries_for(
 def without_component(
     wanted: tuple[Platform, ...], say: Callable[[str], None]
 ) -> tuple[Platform, ...]:
-    """Return platforms without WebAssembly, which is said; refuse where most of them are not wanted."""
+    """Return the platforms without WebAssembly and report that it is left out; raise FmuError
+    unless all platforms were wanted.
+    """
     text = (
         f"{WEBASSEMBLY.name} is for the back end native and FMI 3.0: take --backend native --fmi 3"
     )
@@ -377,8 +385,8 @@ def pack_native(
 
 
 def icons(version: int, table: Table) -> dict[str, bytes | str | Path]:
-    """Return the picture of the model, where the version of FMI wants it; in FMI 3.0 its terminals
-    too.
+    """Return the icon files of the model, where the version of FMI supports them; in FMI 3.0 with
+    its terminals.
     """
     if version == 2:
         return {"model.png": ICON.read_bytes()}
@@ -388,8 +396,8 @@ def icons(version: int, table: Table) -> dict[str, bytes | str | Path]:
 def pack_source(
     unit: Any, path: Path, version: int, table: Table, facts: Facts, files: dict[str, bytes]
 ) -> Path:
-    """Return the archive of the source back end: everything a host compiles, and the model file for
-    people and for `kinetree verify`.
+    """Write the archive of the source back end: the C files that a host compiles, and the model
+    file for readers and for `kinetree verify`.
     """
     from kinetree.fmu.source.archive import source_entries, source_files
 

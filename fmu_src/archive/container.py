@@ -1,4 +1,4 @@
-"""Writes the zip file of an archive: compressed, readable for everybody, complete under its name or not at all."""
+"""Writes the zip file of an archive: compressed, readable by all users, and atomically."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write_archive(path: Path, entries: Mapping[str, bytes | str | Path]) -> Path
 
 
 def entry(name: str) -> zipfile.ZipInfo:
-    """Return a zip entry with permissions for all users, executable if it is a library."""
+    """Return a zip entry readable by all users, and executable if it is a library."""
     info = zipfile.ZipInfo(name, time.localtime()[:6])
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = (0o100755 if name.endswith(LIBRARIES) else 0o100644) << 16

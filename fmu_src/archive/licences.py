@@ -1,4 +1,4 @@
-"""Licences of everything in an archive."""
+"""Licence files of everything contained in an archive."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ DEALINGS IN THE SOFTWARE.
 
 
 def licences(backend: str, carried: Binaries, version: int = 2) -> dict[str, bytes | str | Path]:
-    """Return the files of the folder of licences; FMI names the first one."""
+    """Return the files of the licence folder; the first one is that named by the FMI standard."""
     found: dict[str, bytes | str | Path] = {f"{FOLDER}/license.txt": own()}
     if backend == "source":
         found[f"{FOLDER}/fmi-headers.txt"] = HEADERS
@@ -79,7 +79,7 @@ def own() -> bytes:
 
 
 def of_package(name: str) -> bytes:
-    """Return the licence file that a package was installed with."""
+    """Return the licence text with which a Python package was installed."""
     try:
         package = distribution(name)
     except PackageNotFoundError:

@@ -1,4 +1,6 @@
-"""The file resources/model.kinetree: blocks, table of variables and names in one binary that both back ends read (layout in native/core.h)."""
+"""The file resources/model.kinetree: memory blocks, table of variables and names in one binary file
+that both back ends read (layout in native/core.h).
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ VARIABLE = 8  # numbers per variable
 
 
 def body_names(unit: Any) -> list[str]:
-    """Return the bodies over all structures, in the order of the unit's table."""
+    """Return the names of the bodies of all structures, in the order of the unit's table."""
     return unit.bodies + ["?"] * (int(unit.header.bodies) - len(unit.bodies))
 
 
 def token_of(unit: Any, table: Table) -> str:
-    """Return the identifier of the model: a hash of its blocks and its variables."""
+    """Return the identifier of the model: a hash of its blocks and variables."""
     digest = hashlib.sha256()
     digest.update(np.ascontiguousarray(unit.ints, dtype="<i8").tobytes())
     digest.update(np.ascontiguousarray(unit.floats, dtype="<f8").tobytes())
@@ -39,7 +41,7 @@ def token_of(unit: Any, table: Table) -> str:
 
 
 def payload(unit: Any, table: Table, token: str) -> bytes:
-    """Return the model file of an archive: blocks of the unit and table of variables."""
+    """Return the content of the model file: the blocks of the unit and the table of variables."""
     ints = np.ascontiguousarray(unit.ints, dtype="<i8")
     floats = np.ascontiguousarray(unit.floats, dtype="<f8")
     records = np.array(

@@ -1,7 +1,9 @@
-"""terminalsAndIcons of FMI 3.0: actuators, drives and sides of cylinders as terminals, so that a host connects all their variables by one line.
+"""terminalsAndIcons of FMI 3.0: actuators, drives and sides of cylinders as terminals, so that a
+host connects all their variables at once.
 
 Terminals fit one another by the names of their members (matching rule "plug"): the force of a drive and the speed of an actuator, the flow and the
-pressure of one side. What flows is an inflow where the host gives it and an outflow where the FMU does.
+pressure of one side. A flow is an inflow where the host sets it and an outflow where the FMU
+computes it.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ PIXELS = 32
 
 @dataclass(frozen=True)
 class Terminal:
-    """A terminal: name, kind, variables by member names."""
+    """A terminal: its name, kind, and variables by member name."""
 
     name: str
     icon: str
@@ -52,7 +54,7 @@ def terminals(table: Table) -> list[Terminal]:
 
 
 def of_prefix(prefix: str, known: dict[str, Variable]) -> Iterable[Terminal]:
-    """Return the terminals whose variables begin with a word."""
+    """Yield the terminals whose variables begin with a prefix."""
     begin = f"{prefix}." if prefix else ""
 
     def members(**names: str) -> dict[str, Variable]:
@@ -76,14 +78,14 @@ def of_prefix(prefix: str, known: dict[str, Variable]) -> Iterable[Terminal]:
 
 
 def opposite(members: dict[str, Variable], one: str, other: str) -> bool:
-    """Return whether two members exist with opposite causality."""
+    """Return whether two members exist and one is an input and the other an output."""
     return (
         one in members and other in members and members[one].causality != members[other].causality
     )
 
 
 def terminals_xml(table: Table) -> bytes:
-    """Return terminalsAndIcons.xml."""
+    """Return terminalsAndIcons.xml as text."""
     root = Element("fmiTerminalsAndIcons", fmiVersion="3.0")
     picture = SubElement(root, "GraphicalRepresentation")
     SubElement(
@@ -105,7 +107,7 @@ def terminals_xml(table: Table) -> bytes:
 
 
 def write(parent: Element, terminal: Terminal, y: float) -> None:
-    """Write one terminal at the left of the model."""
+    """Write one terminal with its position at the left edge of the model's icon."""
     facts = {
         "name": terminal.name,
         "matchingRule": "plug",
@@ -131,7 +133,7 @@ def write(parent: Element, terminal: Terminal, y: float) -> None:
 
 
 def terminal_entries(table: Table) -> dict[str, bytes]:
-    """Return the files of the folder besides the model's icon."""
+    """Return the files of the terminals folder except the model's icon."""
     icons = sorted({each.icon for each in terminals(table)})
     return {f"{FOLDER}/terminalsAndIcons.xml": terminals_xml(table)} | {
         f"{FOLDER}/{name}.png": square(COLOURS[name]) for name in icons
@@ -139,7 +141,7 @@ def terminal_entries(table: Table) -> dict[str, bytes]:
 
 
 def square(colour: tuple[int, int, int]) -> bytes:
-    """Return a square of one colour with a dark edge, as PNG."""
+    """Return a PNG of a square in one colour with a dark edge."""
     edge = bytes(each // 2 for each in colour)
     full, inner = edge * PIXELS, edge * 2 + bytes(colour) * (PIXELS - 4) + edge * 2
     rows = b"".join(b"\0" + (full if y < 2 or y >= PIXELS - 2 else inner) for y in range(PIXELS))

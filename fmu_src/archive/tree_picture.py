@@ -1,4 +1,6 @@
-"""The tree of a mechanism as a small SVG picture: bodies as boxes under their parents, joints on the lines."""
+"""The spanning tree of a mechanism as a small SVG picture: bodies as boxes below their parents,
+joints as labels on the lines.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ MAX_BOXES = 120  # boxes; larger trees are cut
 
 
 def tree_svg(bodies: Sequence[str], parents: Sequence[int], joints: Sequence[str]) -> str:
-    """Return bodies 1.. with the number of their parent (0: ground) and the joint into them; leaves
-    side by side, parents above their middle.
+    """Return the SVG picture of bodies 1.., given the number of each parent (0: ground) and the
+    joint to it; leaves side by side, parents above the middle of their children.
     """
     count = min(len(bodies), MAX_BOXES)
     children: list[list[int]] = [[] for _ in range(count + 1)]
@@ -61,7 +63,7 @@ def tree_svg(bodies: Sequence[str], parents: Sequence[int], joints: Sequence[str
 
 
 def order_of_leaves(children: list[list[int]]) -> list[int]:
-    """Return the bodies without successors from left to right."""
+    """Return the bodies without children from left to right."""
     found, waiting = [], [0]
     while waiting:
         i = waiting.pop()

@@ -1,6 +1,7 @@
-"""The component of an archive: the engine's core module, the model as the data of a second one, and the interfaces of FMI 3.0.
+"""The WebAssembly component of an archive: the engine's core module, the model as data of a second
+module, and the interfaces of FMI 3.0.
 
-Everything is put together here, without a compiler: an engine module serves every model.
+The component is assembled without a compiler, since one engine module serves all models.
 """
 
 from __future__ import annotations
@@ -23,12 +24,16 @@ FLAT = {"string": "ii", "list": "ii", "bool": "i"}
 
 
 def component(engine: bytes, model: bytes) -> bytes:
-    """Return the component of a model from the engine's core module and the model's bytes."""
+    """Return the bytes of the component of a model, from the engine's core module and the model's
+    bytes.
+    """
     return Assembly(engine, model).written()
 
 
 def manifest() -> bytes:
-    """Return the file by which an archive says that it follows the draft of the layered standard."""
+    """Return the file by which an archive declares that it follows the draft of the layered
+    standard.
+    """
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <fmiLayeredStandardManifest xmlns:fmi-ls="http://fmi-standard.org/fmi-ls-manifest"
     fmi-ls:fmi-ls-name="org.modelica.fmi-ls-wasm"
@@ -38,7 +43,7 @@ def manifest() -> bytes:
 
 
 class Assembly:
-    """The sections of a component, and how many things of each kind they have brought so far."""
+    """The sections of a component, and the counters of its index spaces."""
 
     def __init__(self, engine: bytes, model: bytes):
         self.engine, self.model = engine, model
@@ -50,7 +55,7 @@ class Assembly:
         self.components = 0
 
     def written(self) -> bytes:
-        """Return the bytes of the component."""
+        """Assemble all sections and return the bytes of the component."""
         self.import_types()
         self.import_log()
         self.instantiate_cores()
@@ -60,7 +65,7 @@ class Assembly:
         return b"".join(self.sections)
 
     def core_function(self, section: bytes) -> int:
-        """Return the index of the core function that a section brings."""
+        """Append a section that defines a core function and return the function's index."""
         self.sections.append(section)
         self.core_functions += 1
         return self.core_functions - 1
@@ -78,7 +83,7 @@ class Assembly:
         return self.instances - 1
 
     def import_types(self) -> None:
-        """Import the interface of types; all later names of types refer to it."""
+        """Import the interface of types, to whose names all others refer."""
         lines: list[bytes] = []
         scope = Scope(lambda content: lines.append(b"\x01" + content))
         for name, text in TYPES.items():
@@ -91,7 +96,7 @@ class Assembly:
             self.types.named[name] = self.types.add()
 
     def import_log(self) -> None:
-        """Import the callback for messages, as core modules call it."""
+        """Import the callback for log messages in the form that core modules call."""
         status = e.number(1) + e.number(self.types.named["status"])
         lines = [b"\x02" + e.TYPE_KIND + b"\x02" + status]
         scope = Scope(lambda content: lines.append(b"\x01" + content))
@@ -106,7 +111,9 @@ class Assembly:
         self.functions += 1
 
     def instantiate_cores(self) -> None:
-        """Bring the memory, the engine and the model; resources are made of what the engine gives."""
+        """Instantiate the core modules of memory, engine and model; define the resources by the
+        engine's functions.
+        """
         for module in (e.memory_module(PAGES), self.engine, model_module(self.model)):
             self.sections.append(bytes([e.CORE_MODULE]) + e.sized(module))
         memory = self.core_instance(e.core_instance(0, []))
@@ -134,7 +141,7 @@ class Assembly:
         self.realloc = self.core_function(e.core_alias(engine, e.CORE_FUNCTION, "realloc"))
 
     def lift(self, instance: int, name: str, kind: int) -> int:
-        """Return the index of the function that a core function becomes."""
+        """Lift a core function to a component function of type `kind`; return its index."""
         core = self.core_function(e.core_alias(instance, e.CORE_FUNCTION, name))
         self.sections.append(e.lifted(core, 0, self.realloc, kind))
         self.functions += 1
@@ -148,7 +155,9 @@ class Assembly:
         self.export_nested("common", nested, {}, [version])
 
     def export(self, interface: Interface) -> None:
-        """Export an interface: each function lifted from the engine, all of them named by a nested component."""
+        """Export an interface: each function is lifted from the engine, and a nested component
+        gives all of them their names.
+        """
         own = self.types.all_of(interface.types)
         nested = Nested()
         given = {name: self.types.named[name] for name in TYPES} | own
@@ -165,7 +174,9 @@ class Assembly:
     def export_nested(
         self, name: str, nested: Nested, types: dict[str, int], functions: list[int]
     ) -> None:
-        """Export the instance of a nested component that is given types and functions."""
+        """Append a nested component, instantiate it with types and functions, and export the
+        instance.
+        """
         self.sections.append(bytes([e.NESTED]) + e.sized(nested.written()))
         given = [(f"type-{key}", e.TYPE_KIND, index) for key, index in types.items()]
         given += [(f"function-{k}", e.FUNCTION, index) for k, index in enumerate(functions)]
@@ -179,7 +190,7 @@ class Assembly:
 
 
 class Nested:
-    """A component that gives out again, under the names of an interface, what it is given."""
+    """A component that re-exports its imported types and functions under the names of an interface."""
 
     def __init__(self) -> None:
         self.beginning: list[bytes] = []
@@ -190,15 +201,15 @@ class Nested:
         self.resource = ""
 
     def types(self, types: dict[str, str], resource: str) -> None:
-        """Types by name with what they are made of, and a resource."""
+        """Set the types, by name with their definitions, and the resource."""
         self.named, self.resource = types, resource
 
     def function(self, name: str, kind: str) -> None:
-        """Note a function of the component with the kind of its type."""
+        """Add a function of the component with its type."""
         self.kinds.append((name, kind))
 
     def written(self) -> bytes:
-        """Return the bytes of the component: types and functions as they come in, then as they go out."""
+        """Return the bytes of the component: imports of types and functions, then their exports."""
         sections = [e.COMPONENT]
         scope = Scope(lambda content: sections.append(e.section(e.TYPE, e.vector([content]))))
 
@@ -229,12 +240,12 @@ class Nested:
 
 
 def exported_type(name: str, bound: bytes) -> bytes:
-    """Return the line of an instance's type that exports a type."""
+    """Return the declaration of an exported type inside an instance type."""
     return b"\x04" + e.external(name) + b"\x03" + bound
 
 
 def signatures(interface: Interface) -> dict[str, str]:
-    """Return the functions of an interface by their full names, each with its type."""
+    """Return the types of the functions of an interface by their full names."""
     resource = interface.resource
     made = f"{interface.instantiation} -> option<own<{resource}>>"
     found = {f"[static]{resource}.{interface.instantiate}": made}
@@ -245,13 +256,15 @@ def signatures(interface: Interface) -> dict[str, str]:
 
 
 def flat(interface: Interface) -> str:
-    """Return the parameters of an instantiation as numbers of a core function."""
+    """Return the parameters of an instantiation flattened to core types, one letter each."""
     kinds = (kind.partition("<")[0] for _, kind in fields(interface.instantiation))
     return "".join(FLAT[kind] for kind in kinds)
 
 
 def model_module(model: bytes) -> bytes:
-    """Return the core module of an archive: it starts the engine, gives it the model, and makes handles of new instances."""
+    """Return the core module of a model: it starts the engine, passes it the model, and creates
+    handles of new instances.
+    """
     pages = b"\x00" + e.number(PAGES)
     parameters = [flat(interface) for interface in INTERFACES]
     types = [e.functype(""), e.functype("i", "i"), *(e.functype(p, "i") for p in parameters)]
@@ -302,7 +315,9 @@ def call(function: int) -> bytes:
 
 
 def handle_maker(parameters: int, function: int, handle: int) -> bytes:
-    """Return the body that calls the engine's function and puts a handle in the place of the address in its answer, if there is one."""
+    """Return the body of a core function that calls the engine's instantiation and replaces the
+    address in its result by a handle, if there is one.
+    """
     answer = e.number(parameters)  # the local variable behind the parameters
     get = b"\x20" + answer
     return (

@@ -27,7 +27,7 @@ CORE_FUNCTION, CORE_MEMORY, CORE_INSTANCE_KIND = b"\x00", b"\x02", b"\x12"
 
 
 def number(value: int) -> bytes:
-    """Return an unsigned number in groups of seven bits, the lowest first (LEB128)."""
+    """Return an unsigned integer in LEB128 encoding (groups of seven bits, the lowest first)."""
     found = bytearray()
     while True:
         value, low = value >> 7, value & 127
@@ -37,7 +37,7 @@ def number(value: int) -> bytes:
 
 
 def signed(value: int) -> bytes:
-    """Return a signed number in groups of seven bits, the lowest first (LEB128)."""
+    """Return a signed integer in LEB128 encoding (groups of seven bits, the lowest first)."""
     found = bytearray()
     while not -64 <= value < 64:
         found.append(value & 127 | 128)
@@ -46,7 +46,7 @@ def signed(value: int) -> bytes:
 
 
 def sized(content: bytes) -> bytes:
-    """Return bytes behind their count."""
+    """Return bytes preceded by their number."""
     return number(len(content)) + content
 
 
@@ -55,7 +55,7 @@ def name(text: str) -> bytes:
 
 
 def vector(items: Iterable[bytes]) -> bytes:
-    """Return items behind their count."""
+    """Return encoded items preceded by their number."""
     listed = list(items)
     return number(len(listed)) + b"".join(listed)
 
@@ -65,12 +65,14 @@ def section(kind: int, content: bytes) -> bytes:
 
 
 def external(text: str) -> bytes:
-    """Return the name under which a component imports or exports something."""
+    """Return the encoded name of an import or export of a component."""
     return b"\x00" + name(text)
 
 
 def functype(parameters: str, results: str = "") -> bytes:
-    """Return the type of a core function; one letter a number: i for i32, d for f64."""
+    """Return the type of a core function from one letter per parameter and result: i for i32, d for
+    f64.
+    """
     codes = {"i": b"\x7f", "d": b"\x7c"}
     return (
         b"\x60"
@@ -80,7 +82,7 @@ def functype(parameters: str, results: str = "") -> bytes:
 
 
 def memory_module(pages: int) -> bytes:
-    """Return a core module that holds nothing but a memory of some pages of 64 KiB, which can grow."""
+    """Return a core module with nothing but a growable memory of `pages` pages of 64 KiB."""
     return (
         MODULE
         + section(5, vector([b"\x00" + number(pages)]))
@@ -89,45 +91,49 @@ def memory_module(pages: int) -> bytes:
 
 
 def core_instance(module: int, given: Sequence[tuple[str, int]]) -> bytes:
-    """Return the section that instantiates a core module with instances for its imports."""
+    """Return the section that instantiates a core module with given instances for its imports."""
     arguments = vector(name(text) + CORE_INSTANCE_KIND + number(k) for text, k in given)
     return section(CORE_INSTANCE, vector([b"\x00" + number(module) + arguments]))
 
 
 def core_exports(shown: Sequence[tuple[str, bytes, int]]) -> bytes:
-    """Return the section that makes a core instance of things at hand: name, kind, index."""
+    """Return the section that makes a core instance from existing items: name, kind, index."""
     items = vector(name(text) + kind + number(k) for text, kind, k in shown)
     return section(CORE_INSTANCE, vector([b"\x01" + items]))
 
 
 def core_alias(instance: int, kind: bytes, text: str) -> bytes:
-    """Return the section that takes an export of a core instance."""
+    """Return the section that defines an alias of an export of a core instance."""
     return section(ALIAS, vector([b"\x00" + kind + b"\x01" + number(instance) + name(text)]))
 
 
 def alias(instance: int, kind: bytes, text: str) -> bytes:
-    """Return the section that takes an export of an instance."""
+    """Return the section that defines an alias of an export of a component instance."""
     return section(ALIAS, vector([kind + b"\x00" + number(instance) + name(text)]))
 
 
 def lifted(function: int, memory: int, realloc: int, kind: int) -> bytes:
-    """Return the section that makes a core function one of the component, of a type, with texts as UTF-8."""
+    """Return the section that lifts a core function to a component function of type `kind`, with
+    strings as UTF-8.
+    """
     options = vector([b"\x00", b"\x03" + number(memory), b"\x04" + number(realloc)])
     return section(CANON, vector([b"\x00\x00" + number(function) + options + number(kind)]))
 
 
 def lowered(function: int, memory: int) -> bytes:
-    """Return the section that makes an imported function one that core modules can call."""
+    """Return the section that lowers an imported function to one that core modules can call."""
     options = vector([b"\x00", b"\x03" + number(memory)])
     return section(CANON, vector([b"\x01\x00" + number(function) + options]))
 
 
 def maker_of_handles(resource: int) -> bytes:
-    """Return the section with the core function that makes a handle of a resource from a number."""
+    """Return the section with the core function that creates a handle of a resource from an
+    integer.
+    """
     return section(CANON, vector([b"\x02" + number(resource)]))
 
 
 def instance_of(component: int, given: Sequence[tuple[str, bytes, int]]) -> bytes:
-    """Return the section that instantiates a nested component: name, kind and index of what it is given."""
+    """Return the section that instantiates a nested component with arguments (name, kind, index)."""
     arguments = vector(name(text) + kind + number(k) for text, kind, k in given)
     return section(INSTANCE, vector([b"\x00" + number(component) + arguments]))

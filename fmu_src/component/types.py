@@ -1,4 +1,6 @@
-"""Types of a component as they are numbered: every scope (a component, the type of an instance) has an index space of its own."""
+"""Indexed types of a WebAssembly component: every scope (a component, the type of an instance) has
+an index space of its own.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ EQUAL, RESOURCE = b"\x00", b"\x01"  # bounds of a type that is imported or expor
 
 
 class Scope:
-    """Types of one scope; `define` writes the definition of the next one. `named`: types by name, as indices."""
+    """The types of one scope. `define` writes the definition of the next type; `named` maps names
+    to indices.
+    """
 
     def __init__(self, define: Callable[[bytes], None]):
         self.define, self.named = define, dict[str, int]()
@@ -44,12 +48,14 @@ class Scope:
         self.count = 0
 
     def add(self) -> int:
-        """Return the index of a type that something else than a definition brings."""
+        """Return the index of a new type that is not defined here, such as an imported one."""
         self.count += 1
         return self.count - 1
 
     def new(self, content: bytes, again: bool = True) -> int:
-        """Return the index of a type, written once; not `again`: a new one in any case."""
+        """Return the index of a type definition, which is written once; with `again` false it is
+        always written anew.
+        """
         if again and content in self.made:
             return self.made[content]
         self.define(content)
@@ -59,11 +65,13 @@ class Scope:
         return index
 
     def index(self, text: str) -> int:
-        """Return the index of a type that has to be defined: a record, an enumeration, or a compound of others."""
+        """Return the index of a type that needs a definition: a record, an enumeration, or a
+        compound type.
+        """
         return self.new(self.content(text), again=False)
 
     def content(self, text: str) -> bytes:
-        """Return the definition of a type."""
+        """Return the encoded definition of a type."""
         word, _, rest = text.partition(" ")
         if word == "record":
             return RECORD + vector(label(key) + self.value(kind) for key, kind in fields(rest))
@@ -82,13 +90,15 @@ class Scope:
         return (LIST if word == "list" else OPTION) + parts[0]
 
     def value(self, text: str) -> bytes:
-        """Return a type as it stands in another one: a primitive by its code, any other by its index."""
+        """Return the encoded reference to a type: the code of a primitive, or the index of any
+        other type.
+        """
         if text in PRIMITIVE:
             return bytes([PRIMITIVE[text]])
         return signed(self.named[text] if text in self.named else self.new(self.content(text)))
 
     def function(self, text: str) -> int:
-        """Return the index of the type of a function, `name: type, name: type -> type`."""
+        """Return the index of a function type given as `name: type, name: type -> type`."""
         given, _, result = text.rpartition("->")
         listed = vector(label(key) + self.value(kind) for key, kind in fields(given))
         result = result.strip()
@@ -97,7 +107,7 @@ class Scope:
         )
 
     def all_of(self, types: Mapping[str, str]) -> dict[str, int]:
-        """Return indices of new types, each after what it is made of."""
+        """Define types in an order in which each follows its parts; return their indices by name."""
         found = {}
         for name, text in types.items():
             found[name] = self.named[name] = self.index(text)

@@ -1,6 +1,7 @@
 """The interfaces of FMI 3.0 as the draft layered standard fmi-ls-wasm writes them in WIT, package fmi:fmi3@3.0.0.
 
-Read in November 2026, at version 0.1.0 of the draft. Order and names decide: hosts look up interfaces, methods and fields by name.
+Read in November 2026, at version 0.1.0 of the draft. Order and names must agree with the draft:
+hosts look up interfaces, methods and fields by name.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ OUTPUT_DERIVATIVES = "requests: list<tuple<value-reference, u32>> -> result<list
 
 
 class Interface(NamedTuple):
-    """An exported interface with one resource: its own types, the parameters of its instantiation, its methods."""
+    """An exported interface with one resource: its own types, the parameters of the instantiation,
+    and the methods.
+    """
 
     name: str
     types: dict[str, str]
@@ -145,7 +148,7 @@ INTERFACES = (
 
 
 def split_at_commas(text: str) -> list[str]:
-    """Return the parts of a text between commas that stand in no brackets."""
+    """Return the parts of a text between commas outside brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "<") - (letter == ">")
@@ -157,6 +160,6 @@ def split_at_commas(text: str) -> list[str]:
 
 
 def fields(text: str) -> list[tuple[str, str]]:
-    """Return names and types of `name: type, name: type`."""
+    """Return pairs (name, type) from `name: type, name: type`."""
     pairs = (re.fullmatch(r"([a-z0-9-]+): (.+)", part) for part in split_at_commas(text))
     return [(pair[1], pair[2]) for pair in pairs if pair]

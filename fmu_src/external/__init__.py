@@ -1,1 +1,1 @@
-"""Mechanisms as Modelica classes that call the compiled engine directly, without the import of an FMU."""
+"""Mechanisms as Modelica classes that call the compiled engine directly, without importing an FMU."""

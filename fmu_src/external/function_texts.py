@@ -1,4 +1,6 @@
-"""Modelica texts of the external object and of the functions that call the library of external objects."""
+"""Modelica source of the external object and of the functions that call the library of external
+objects.
+"""
 
 POSITION = "input Object o; input Real t; input Real x[:]; input Integer uvr[:]; input Real u[:]; input Integer epoch;"
 PASSED = "o, t, x, size(x, 1), uvr, size(uvr, 1), u, size(u, 1), epoch"
@@ -79,8 +81,9 @@ FUNCTIONS = """
 
 
 def function_texts(library: str, place: str, token: str, derivatives: bool) -> str:
-    """Return the texts for a library by its name, the annotation of its place, and the model's
-    token; `derivatives`: tools are told that `slopes` is the derivative of `rates`.
+    """Return the Modelica source of all functions, given the library's name, the annotation of its
+    folder, and the model's token; `derivatives` adds the annotation that `slopes` is the
+    derivative of `rates`.
     """
     words = {
         "DERIVATIVE": "\n    annotation(derivative = slopes);" if derivatives else "",

@@ -1,4 +1,6 @@
-"""Builds the one library behind the external objects of all mechanisms: the shell of native FMUs, the engine, and what Modelica calls."""
+"""Builds the library that serves the external objects of all mechanisms: the shell of native FMUs,
+the engine, and the functions that Modelica calls.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ LIBRARY = "kinetree_block"
 
 
 def block_library(say: Callable[[str], None] = silent, target: Platform | None = None) -> Path:
-    """Return the library for a platform, this machine's by default; it is built when it is not there yet."""
+    """Return the library for a platform, by default this machine's; it is built if missing."""
     target = target or this_platform()
     if target is None or target.name not in NATIVE:
         raise FmuError(

@@ -1,7 +1,8 @@
 """Writes the Modelica package of a mechanism whose external object calls the engine.
 
-Its class `Exchange` is integrated by the tool, `Steps` integrates itself. What keeps both right where tools repeat, reorder or skip calls is
-the epoch, the number of events (or samples) so far: all functions are pure in it. Names of the package's own begin with kt_.
+Its class `Exchange` is integrated by the Modelica tool, `Steps` by the engine. Since tools repeat,
+reorder or skip calls, all functions depend on their arguments only, among them the epoch: the
+number of events (or samples) so far. Internal names of the package begin with kt_.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ NO_INPUTS = "fill(0, 0), fill(0.0, 0)"  # no inputs
 
 
 def numbers(items: Iterable[str], empty: str = "fill(0, 0)") -> str:
-    """Return an array of Modelica."""
+    """Return an array in Modelica syntax; `empty` stands for an array without items."""
     items = list(items)
     return f"{{{', '.join(items)}}}" if items else empty
 
 
 @dataclass
 class Actuator:
-    """An actuator of the mechanism and its connector."""
+    """An actuator of the mechanism with its Modelica connector."""
 
     label: str
     port: str
@@ -70,7 +71,7 @@ class Actuator:
 
 @dataclass
 class Mechanism:
-    """The variables of a mechanism by what becomes of them in Modelica."""
+    """The variables of a mechanism, grouped by their role in the Modelica class."""
 
     unit: Any
     file: str  # expression of Modelica for the place of the model
@@ -110,16 +111,16 @@ class Mechanism:
         ]
 
     def fmu(self, name: str) -> str:
-        """Return the name of a variable in the table."""
+        """Return the name of a variable in the table of variables."""
         return self.table.renamed.get(name, name)
 
     def word(self, v: Variable) -> tuple[str, str]:
-        """Return the first part and the last word of a variable's name in the description."""
+        """Split a variable's name in the description into its label and its last word."""
         label, _, word = self.described.get(v.name, v.name).rpartition(".")
         return label, word
 
     def owner(self, v: Variable) -> Actuator | None:
-        """Return the actuator to which a variable belongs."""
+        """Return the actuator to which a variable belongs; None if there is none."""
         return next((each for each in self.actuators if each.label == self.word(v)[0]), None)
 
     def now(self, v: Variable) -> str:
@@ -133,7 +134,7 @@ class Mechanism:
         return numbers(str(self.vr[v.name]) for v in items)
 
     def needs_inputs(self, v: Variable) -> bool:
-        """Return whether a value depends on inputs without states between."""
+        """Return whether a variable depends directly on inputs."""
         inputs = {self.vr[each.name] for each in self.inputs}
         return bool(inputs) and (
             v.dependencies is None or any(known in inputs for known, _ in v.dependencies)
@@ -144,7 +145,9 @@ class Mechanism:
 
 
 def declarations(m: Mechanism) -> list[str]:
-    """Return parameters, inputs, outputs and connectors, which both styles have, each in a place of its own."""
+    """Return the Modelica declarations of parameters, inputs, outputs and connectors that both
+    classes share, with their positions.
+    """
     own = m.names.own
     lines = [
         f"    parameter Real {own(v.name)}{attributes(v)} = {v.start!r}{comment(v)};"
@@ -174,7 +177,7 @@ def declarations(m: Mechanism) -> list[str]:
 
 
 def closing(m: Mechanism, name: str) -> str:
-    """Return the icon, as low as its connectors need, and the end of a class."""
+    """Return the icon annotation, whose height fits the connectors, and the end of a class."""
     left = sum(m.owner(v) is None for v in m.inputs) + sum(
         2 if a.chambers else 1 for a in m.actuators
     )
@@ -184,7 +187,7 @@ def closing(m: Mechanism, name: str) -> str:
 
 
 def object_of(m: Mechanism, exchange: bool, tolerance: str) -> str:
-    """Return the declaration of the object, with the values of the parameters."""
+    """Return the declaration of the external object, with the values of the parameters."""
     values = numbers((m.names.own(v.name) for v in m.parameters), "fill(0.0, 0)")
     references = m.references(m.parameters)
     return (
@@ -194,7 +197,7 @@ def object_of(m: Mechanism, exchange: bool, tolerance: str) -> str:
 
 
 def exchange_text(m: Mechanism) -> str:
-    """Return the class that the tool integrates."""
+    """Return the source of the class that the Modelica tool integrates."""
     own, states, guards = m.names.own, len(m.table.states), len(m.table.indicators)
     flanges = [each for each in m.actuators if not each.chambers]
     shown = [*m.results]
@@ -281,7 +284,9 @@ def exchange_text(m: Mechanism) -> str:
 
 
 def steps_text(m: Mechanism) -> str:
-    """Return the class that integrates itself from sample to sample, told what the force does meanwhile."""
+    """Return the source of the class that integrates itself between samples and receives the force
+    with its derivatives.
+    """
     own = m.names.own
     flanges = [each for each in m.actuators if not each.chambers]
     shown = [*m.results]
@@ -376,7 +381,7 @@ def steps_text(m: Mechanism) -> str:
 
 
 def package_text(unit: Any, name: str, token: str, derivatives: bool = False) -> str:
-    """Return the Modelica package as text; `derivatives`: with the annotation of the derivative of
+    """Return the Modelica package as text; `derivatives` adds the annotation of the derivative of
     the rates.
     """
     model = f"modelica://{name}/Resources/Data/model.kinetree"
@@ -402,7 +407,7 @@ def write_package(
 ) -> Path:
     """Write the package into a folder of its name: Modelica text, the model, libraries.
 
-    `platforms`: as of archives, without WebAssembly; left out: this machine's alone.
+    `platforms`: as for archives, without WebAssembly; by default this machine's only.
     """
     wanted = platforms_of(platforms) or (this_platform(),)
     libraries = {

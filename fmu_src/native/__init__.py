@@ -1,1 +1,3 @@
-"""The C shell: FMI 2.0 and 3.0 in front of the engine that was compiled ahead of time."""
+"""The C shell of native FMUs: the functions of FMI 2.0 and 3.0, which call the engine compiled
+ahead of time.
+"""

@@ -1,4 +1,4 @@
-"""Platform binaries of an archive and their folders."""
+"""Binaries of native archives by platform, and their folders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ def silent(text: str) -> None:
 
 
 def platforms_of(text: str | Sequence[str] | None) -> tuple[Platform, ...] | None:
-    """Return platforms by name, `all`, or None for this machine and those already built."""
+    """Return the platforms named in a text, all for `all`; None for no text, which means this
+    machine's and those already built.
+    """
     if text is None:
         return None
     names = [name.strip() for name in text.split(",")] if isinstance(text, str) else list(text)
@@ -34,8 +36,8 @@ def binaries(
     say: Callable[[str], None] = silent,
     components: bool = False,
 ) -> Binaries:
-    """Return the shell with the engine for each platform, building missing ones; for WebAssembly the
-    module that components are made of, if they are wanted.
+    """Return the shell with the engine for each platform, building missing ones; with `components`
+    also the module for WebAssembly components.
     """
     from kinetree.fmu.native.shell import ready, shell_library
     from kinetree.fmu.source import webassembly
@@ -58,7 +60,7 @@ def binaries(
 
 
 def place_of(target: Platform, identifier: str, version: int) -> str:
-    """Return the name of a binary in the archive."""
+    """Return the path of a binary inside the archive."""
     return (
         f"binaries/{target.name if version == 2 else target.tuple}/{identifier}{target.extension}"
     )

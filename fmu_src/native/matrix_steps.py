@@ -1,7 +1,9 @@
-"""Large steps of a linear chain inside an FMU: the matrices of dt, dt/2, .., packed behind the unit's blocks (read by native/matrix_steps.c).
+"""Large steps of a linear chain inside an FMU: the matrices of dt, dt/2, .., appended to the unit's
+blocks (read by native/matrix_steps.c).
 
-A communication step is cut into pieces dt/2^i; on each of them D_0 and the rows of D_1..D_3 carry the chain with forces that are parabolas through
-three evaluations of the unit ([GG11] (7); `kinetree.solvers.chain`). What remains below the finest piece takes one Runge-Kutta step.
+A communication step is divided into pieces dt/2^i; on each piece D_0 and the rows of D_1..D_3
+advance the chain under forces that are parabolas through three evaluations of the unit ([GG11] (7);
+`kinetree.solvers.chain`). The remainder, shorter than the finest piece, is one Runge-Kutta step.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ MAX_MATRIX_BYTES = 64e6  # bytes of matrices
 
 
 def attach(unit: Any, system: ChainSystem, dt: float) -> None:
-    """Add the record and its numbers to a compiled unit (`fmu.unit.FmuUnit`)."""
+    """Append the record and the matrices to the blocks of a compiled unit (`fmu.unit.FmuUnit`)."""
     from kinetree.fmu.variables import FmuError
     from kinetree.solvers import chain as C
     from kinetree.solvers.chain.doubling import ladder
@@ -104,7 +106,7 @@ def attach(unit: Any, system: ChainSystem, dt: float) -> None:
 
 
 class Grown:
-    """The blocks of a unit with data appended."""
+    """The blocks of a unit with appended data."""
 
     def __init__(self, unit: Any):
         self.unit, self.head = unit, RECORD.of(np.zeros(RECORD.size, dtype=np.int64))
@@ -113,13 +115,13 @@ class Grown:
         self.ints_size, self.floats_size = unit.ints.size + RECORD.size, unit.floats.size
 
     def places(self, values: Any) -> int:
-        """Append ints; where they begin."""
+        """Append integers and return the index where they begin."""
         self.ints.append(np.asarray(values, dtype=np.int64).reshape(-1))
         self.ints_size += self.ints[-1].size
         return self.ints_size - self.ints[-1].size
 
     def numbers(self, values: np.ndarray) -> int:
-        """Append floats; where they begin."""
+        """Append floats and return the index where they begin."""
         self.floats.append(np.asarray(values, dtype=float).reshape(-1))
         self.floats_size += self.floats[-1].size
         return self.floats_size - self.floats[-1].size
@@ -133,7 +135,7 @@ class Grown:
 
 
 def level(record: Grown, piece: Any, chain: Any, channels: int) -> np.ndarray:
-    """Return the place of the matrices of one piece."""
+    """Append the matrices of one piece and return the record of their places."""
     from kinetree.solvers.chain import excitation_rows
 
     n = chain.n
@@ -163,7 +165,7 @@ def level(record: Grown, piece: Any, chain: Any, channels: int) -> np.ndarray:
 
 
 def row_bands(a: Any, n: int, width: int, length: int) -> np.ndarray:
-    """Return the rows of a band, every one from column clip(k - width, 0, n - length)."""
+    """Return the rows of a band matrix; each starts at column clip(k - width, 0, n - length)."""
     from kinetree.solvers.chain.band_matrices import dense
 
     full = dense(a, n)
@@ -172,7 +174,7 @@ def row_bands(a: Any, n: int, width: int, length: int) -> np.ndarray:
 
 
 def columns_below(B: Any, n: int) -> tuple[int, np.ndarray]:
-    """Return the width and columns of a lower band, from the diagonal down."""
+    """Return the width and the columns of a lower band matrix, from the diagonal down."""
     from kinetree.solvers.chain.band_matrices import diagonals
 
     below, elements = np.zeros((n, B.width + 1)), diagonals(B, n)
@@ -193,7 +195,7 @@ def depends_on_time(system: ChainSystem) -> bool:
 
 
 def layout() -> dict[str, int]:
-    """Return the records above for the C code."""
+    """Return the offsets of the records in this module, for the C code."""
     return (
         RECORD.constants("M")
         | LEVEL.constants("M_LEVEL")

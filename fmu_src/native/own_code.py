@@ -1,4 +1,4 @@
-"""Linking of specialised code into native FMU binaries."""
+"""Links the specialised code of a mechanism into native FMU binaries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def specialised(
     platforms: Iterable[Platform],
     say: Callable[[str], None] = silent,
 ) -> Iterator[Binaries]:
-    """Context manager that yields binaries with specialised code of a model in a temporary folder."""
+    """Context manager that yields, from a temporary folder, binaries with the specialised code of a
+    model.
+    """
     with tempfile.TemporaryDirectory(prefix="kinetree") as scratch:
         try:
             yield {
@@ -42,7 +44,7 @@ def linked(
     scratch: Path,
     say: Callable[[str], None],
 ) -> Path:
-    """Return the binary for one platform."""
+    """Return the binary with specialised code for one platform."""
     folder = scratch / target.name
     folder.mkdir()
     say(f"compiling and linking the equations for {target.name}")

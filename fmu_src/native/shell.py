@@ -1,6 +1,7 @@
 """Builds the one binary of all native FMUs for a platform: the C shell linked with the engine's object code for every processor level.
 
-The binary holds no model, so it is built once per engine and kept by content; packing an FMU copies it under another name.
+The binary contains no model, so it is built once per engine and cached by its content hash; packing
+an FMU copies it under the model's name.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "ev
 
 @lru_cache(maxsize=1)
 def fmi_headers() -> Path:
-    """Return the folder of the headers of the FMI standard, which fmpy carries."""
+    """Return the folder of the FMI standard's header files, which are part of fmpy."""
     from importlib.util import find_spec
 
     found = find_spec("fmpy")
@@ -52,7 +53,9 @@ def fmi_headers() -> Path:
 
 
 def layout_header() -> str:
-    """Return records, bits and codes of units as C constants: U_ for ints, V_ for work."""
+    """Return a C header with the offsets of records, bits and codes of units as constants: U_ for
+    ints, V_ for work.
+    """
     shown = (
         U.UNIT.constants("U")
         | U.UNIT_HEAD.constants("V")
@@ -83,7 +86,7 @@ def sources() -> list[Path]:
 
 
 def shell_hash(objects: Sequence[Path]) -> str:
-    """Return the hash over the C sources, the glossary and the object code."""
+    """Return a hash of the C sources, the layout of records and the object code."""
     digest = hashlib.sha256(layout_header().encode())
     for path in (*sources(), *sorted(HERE.glob("*.h"))):
         digest.update(path.read_bytes())
@@ -106,7 +109,7 @@ def shell_library(target: Platform | None = None, say: Callable[[str], None] = s
 
 
 def ready(target: Platform) -> Path | None:
-    """Return the binary for a platform if it has been built already."""
+    """Return the shell binary of a platform if it is already built."""
     objects = [object_path(target, level) for level in levels_for(target)]
     if not all(sound(path) for path in objects):
         return None
@@ -124,8 +127,8 @@ def shell_path(objects: Sequence[Path], target: Platform | None) -> Path:
 def bound(
     name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray
 ) -> Callable[[int, float], int]:
-    """Return an entry as FMUs call it, chains by their matrices: call(option, t) over blocks of
-    this process.
+    """Return a function call(option, t) for an entry as FMUs call it, with the matrix method for
+    chains, on blocks in this process.
     """
     library = ctypes.CDLL(str(shell_library()))
     library.best_engine.restype = ctypes.POINTER(ctypes.c_void_p)
@@ -149,7 +152,9 @@ def linked(
     levels: Sequence[str] = ("",),
     say: Callable[[str], None] = silent,
 ) -> Path:
-    """Return the shell linked with engine objects, one for each processor level."""
+    """Compile the shell and link it with the engine objects, one for each processor level; return
+    the binary.
+    """
     path = shell_path(objects, target)
     if sound(path):
         return path
@@ -171,7 +176,8 @@ def link(
 ) -> None:
     """Compile the shell and link it with object files.
 
-    `more`: further C files; `exports`: what these show, and what they leave to the program that loads the library.
+    `more`: further C files; `exports`: the symbols that they export, and those that the loading
+    program provides.
     """
     folder = draft.parent
     (folder / "unit_layout.h").write_text(layout_header())
@@ -205,7 +211,7 @@ def link(
 
 
 def link_flags(target: Platform | None, exports: Path) -> list[str]:
-    """Return what the linker of a platform needs so that a host sees the functions of FMI alone."""
+    """Return the linker flags of a platform by which a host sees the functions of FMI only."""
     system = target.system if target else "Linux"
     if system == "Windows":
         return []

@@ -1,1 +1,3 @@
-"""The pythonfmu slave: one script of the standard library, copied into the archive under a name of its own."""
+"""The pythonfmu slave: one script that needs the standard library only, copied into the archive
+under a unique name.
+"""

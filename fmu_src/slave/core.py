@@ -34,7 +34,7 @@ STATE = "<qqqqd"  # what stands before the work block in a saved state
 
 
 class Refused(Exception):
-    """A request refused with a message and the status of the call."""
+    """A refused request, with a message and the FMI status of the call."""
 
     def __init__(self, text, level=ERROR):
         super().__init__(text)
@@ -63,16 +63,18 @@ def answering(answer=lambda *arguments: None):
 
 
 class Core:
-    """One instance. `exchange`: model exchange; `event_mode_used`: the host supports event mode."""
+    """One instance of the slave. `exchange`: model exchange; `event_mode_used`: the host supports
+    event mode.
+    """
 
     PREFIX, SETTER = "fmi2", "SetReal"
 
     def say(self, level, text, category=None):
-        """Pass a message to the host."""
+        """Send a log message to the host."""
         raise NotImplementedError
 
     def open(self, folder):
-        """Load the model of a folder; errors are reported and the instance refused."""
+        """Load the model in a folder; on an error, report it and refuse the instance."""
         self.mode, self.count, self.exchange, self.event_mode_used = FAILED, 0, False, False
         self.types, self.stages, self.stale = [], [], 0
         while (
@@ -106,7 +108,7 @@ class Core:
         return f"'{self.model.names[vr] if 0 <= vr < self.count else '?'}'"
 
     def check(self, status, doing, level=ERROR):
-        """Raise for anything but success."""
+        """Raise Refused for any status but success."""
         if status:
             values = {name: self.work[place] for name, place in V.items()}
             name, body = self.model.register_name(self.work), self.model.body_name(self.work)
@@ -120,7 +122,7 @@ class Core:
             raise Refused(f"{doing} at t = {self.work[V['TIME']]:.9g}: {text}", level)
 
     def no_number(self, name):
-        """Return the name of a non-finite value if that caused the failure."""
+        """Return a message that names the non-finite or too large value of a failed evaluation."""
         item = int(self.work[V["ITEM"]])
         value = (
             self.work[self.model.ints[PLACES["BASE"]] + PLACES["HEAD"] + item] if item >= 0 else 0.0
@@ -139,12 +141,12 @@ class Core:
         return self.stages[int(self.work[V["STAGE"]])]
 
     def allowed(self, function, *modes):
-        """Raise where a function of the standard is called out of its order."""
+        """Raise Refused if the standard does not allow a function in the present state."""
         if self.mode not in modes:
             raise Refused(f"{self.PREFIX}{function} is not allowed {self.mode}")
 
     def settle(self):
-        """Evaluate whatever changed since the last evaluation."""
+        """Evaluate the model if anything has changed since the last evaluation."""
         if not self.stale & ~STALE_GUARDS or self.mode in (FAILED, TERMINATED):
             return
         if self.stale & STALE_START:
@@ -203,7 +205,7 @@ class Core:
             self.mode = TERMINATED
 
     def step(self, t, h, stop_at_event=False):
-        """Advance to t + h; whether it has stopped at an event."""
+        """Advance to t + h; return whether the step ended early at an event."""
         self.allowed("DoStep", STEP)
         now, target, events = self.work[V["TIME"]], t + h, self.work[V["EVENTS"]]
         if not isfinite(target) or h < 0:
@@ -237,7 +239,7 @@ class Core:
 
     # -- values ---------------------------------------------------------------------------------------------------------------------------
     def checked(self, vr, kind):
-        """Return a value reference of a variable of a type."""
+        """Return a value reference after checking that it exists and has a type."""
         if not 0 <= vr < self.count:
             raise Refused(
                 f"there is no variable with value reference {vr & 0xFFFFFFFF}"
@@ -247,7 +249,7 @@ class Core:
         return vr
 
     def reals(self, vrs):
-        """Return the values of real variables; before the start a state is its start value."""
+        """Return the values of real variables; before the start, a state has its start value."""
         for vr in vrs:
             self.checked(vr, REAL)
         early = self.mode is BEFORE
@@ -265,7 +267,7 @@ class Core:
         return [self.stage_name() for vr in vrs if self.checked(vr, STRING) >= 0]
 
     def set_reals(self, vrs, values):
-        """Set all values, or none if one is refused."""
+        """Set all values of real variables, or none if one is refused."""
         if vrs and self.mode in (TERMINATED, FAILED):
             raise Refused(f"{self.PREFIX}{self.SETTER} is not allowed {self.mode}")
         for vr, value in zip(vrs, values):
@@ -285,7 +287,7 @@ class Core:
                 self.stale |= STALE_VALUES if access == INPUT else STALE_PARAMETERS
 
     def check_access(self, vr, value):
-        """Raise if a variable must not be set now."""
+        """Raise Refused if a variable must not be set now."""
         name, access, before = (
             self.name(vr),
             self.model.access[vr],
@@ -314,7 +316,9 @@ class Core:
             )
 
     def group(self, part, count):
-        """Return consecutive numbers after evaluation."""
+        """Return `count` consecutive values of the work block at the place `part`, after an
+        evaluation.
+        """
         self.settle()
         at = self.model.ints[PLACES[part]]
         return self.work[at : at + count].tolist()

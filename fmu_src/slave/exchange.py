@@ -41,7 +41,7 @@ STEP_OF_SLOPES = 6.0554544523933429e-06  # cube root of the machine's epsilon
 
 
 class Exchange(Core):
-    """Event mode, continuous time, slopes."""
+    """Model exchange of the slave: event mode, continuous-time mode, directional derivatives."""
 
     def check_rates(self):
         x, rates = self.group_now("AT_STATES"), self.group_now("AT_RATES")
@@ -67,7 +67,9 @@ class Exchange(Core):
         return self.name(self.model.states.index(k))
 
     def group_now(self, part, guards=False):
-        """Return states, derivatives or event indicators."""
+        """Return states, derivatives or event indicators as they are in memory, without an
+        evaluation.
+        """
         at = self.model.ints[PLACES[part]]
         return self.work[at : at + (self.model.n_guards if guards else self.model.n_states)]
 
@@ -77,7 +79,7 @@ class Exchange(Core):
             self.work[at + k] = number
 
     def guard_entries(self, name):
-        """Return the view of one entry of the records of all guards: ARMED or MARK."""
+        """Return one entry (ARMED or MARK) of the records of all guards, as a view."""
         first, size = (
             self.model.ints[PLACES["AT_LOCATOR"]] + PLACES["LOCATOR"],
             PLACES["GUARD_STATE"],
@@ -86,7 +88,7 @@ class Exchange(Core):
         return self.work[first : first + size * self.model.n_guards : size]
 
     def put_guard_entries(self, name, numbers):
-        """Write one entry of the records of all guards."""
+        """Write one entry (ARMED or MARK) of the records of all guards."""
         first, size = (
             self.model.ints[PLACES["AT_LOCATOR"]] + PLACES["LOCATOR"],
             PLACES["GUARD_STATE"],
@@ -95,7 +97,7 @@ class Exchange(Core):
             self.work[first + PLACES[name] + size * k] = number
 
     def settle_guards(self):
-        """Evaluate event indicators with loops and contacts closed."""
+        """Evaluate the event indicators with closed loops and solved contacts."""
         self.settle()
         if self.stale & STALE_GUARDS and self.mode not in (FAILED, TERMINATED):
             self.stale &= ~STALE_GUARDS
@@ -130,7 +132,9 @@ class Exchange(Core):
         self.stale |= STALE_VALUES
 
     def indicators(self):
-        """Return event indicators; those that fired stay positive until clearly negative."""
+        """Return the event indicators; those that have fired stay positive until they are clearly
+        negative.
+        """
         self.settle_guards()
         shown = []
         for value, mark in zip(
@@ -141,7 +145,7 @@ class Exchange(Core):
         return shown
 
     def reals(self, vrs):
-        """Return the values of variables that show event indicators."""
+        """Return the values of real variables; those of event indicators are up to date."""
         values, first = super().reals(vrs), self.model.ints[PLACES["AT_GUARDS"]]
         guards = [self.at[vr] - first for vr in vrs]
         if self.exchange and any(0 <= k < self.model.n_guards for k in guards):
@@ -153,7 +157,7 @@ class Exchange(Core):
         return values
 
     def step_accepted(self):
-        """Note a completed step, which counts only if the host continues from it."""
+        """Record a completed step, which counts only if the host continues from it."""
         self.settle_guards()
         t, gap = self.work[V["TIME"]], self.work[V["CONSTRAINT_RESIDUAL"]]
         self.call("event", NOTE, t)
@@ -166,18 +170,18 @@ class Exchange(Core):
 
     # -- events ---------------------------------------------------------------------------------------------------------------------------
     def next_event(self):
-        """Return the next corner of time functions, or None."""
+        """Return the next discontinuity of functions of time, or None."""
         t = self.work[V["NEXT"]]
         return t if self.exchange and isfinite(t) else None
 
     def turn_to_events(self):
-        """Enter event mode; notes of a step at the instant of an event are discarded."""
+        """Enter event mode; a recorded step at the same time is discarded."""
         if self.mode != EVENT:
             self.mode, self.located = EVENT, True
         self.work[V["NOTED"]] = inf
 
     def leave_events(self, mode):
-        """Leave event mode, arming the guards also if no event occurred."""
+        """Leave event mode; guards are armed even if no event occurred."""
         self.mode, self.located = mode, False
         self.settle_guards()
         self.early = False
@@ -185,7 +189,9 @@ class Exchange(Core):
             self.stale |= STALE_VALUES  # a law is on another side of its jump
 
     def handle_event(self):
-        """Carry out a corner of the laws of time, then the events of the guards that rose; whether the continuous states have new values."""
+        """Handle a discontinuity of functions of time, then the events of the guards that rose;
+        return whether continuous states have changed.
+        """
         self.allowed("UpdateDiscreteStates", EVENT)
         self.settle_guards()
         self.early = False
@@ -241,7 +247,7 @@ class Exchange(Core):
 
     # -- slopes by central differences on the block of work ---------------------------------------------------------------------------------
     def place(self, vr):
-        """Return the memory place of a known variable, for differences."""
+        """Return the memory index of a known variable for directional derivatives."""
         model, before = self.model, self.mode in (BEFORE, INITIALIZATION)
         if 0 <= vr < self.count and self.types[vr] == REAL:
             if model.access[vr] == INPUT or (before and model.access[vr] != NONE):
@@ -260,7 +266,9 @@ class Exchange(Core):
         )
 
     def differences(self, places, h, at_states, move):
-        """Return the central differences of places of work; `move(side * h)` moves the knowns."""
+        """Return the central differences of entries of the work block at `places`; `move(side * h)`
+        changes the knowns.
+        """
         kept, found = self.work[:], [0.0] * len(places)
         try:
             for side in (-1, 1):
@@ -275,7 +283,7 @@ class Exchange(Core):
         return found
 
     def slopes(self, unknowns, knowns, seed):
-        """Return d(unknowns)/d(knowns) times the seed."""
+        """Return the directional derivative d(unknowns)/d(knowns) times the seed."""
         self.allowed(
             "GetDirectionalDerivative", INITIALIZATION, STEP, EVENT, CONTINUOUS, TERMINATED
         )

@@ -1,4 +1,6 @@
-"""The entries of the engine from its kernels, compiled by numba where the archive has no library for the machine; packed beside the kernels."""
+"""The engine's entries compiled by numba from kernels packed in the archive, for machines for which
+it has no library.
+"""
 
 from functools import cache
 from importlib import import_module
@@ -7,7 +9,9 @@ import numpy as np
 
 
 def jitted(ints, floats):
-    """Return work -> entry -> call(option, t), over blocks that are arrays of the standard library."""
+    """Return a function work -> entry -> call(option, t), for blocks that are arrays of the
+    standard library.
+    """
     jit = cache(import_module(f"{__package__}.entries").jitted)
     integers, numbers = np.frombuffer(ints, dtype=np.int64), np.frombuffer(floats)
 

@@ -1,4 +1,4 @@
-"""The front of a slave for pythonfmu: FMI 2.0, co-simulation."""
+"""The slave for pythonfmu: FMI 2.0, co-simulation."""
 
 import os
 from xml.etree.ElementTree import parse
@@ -20,7 +20,7 @@ class KinetreeSlave(Core, Fmi2Slave):
         return parse(os.path.join(str(self.resources), "description.xml")).getroot()
 
     def say(self, level, text, category=None):
-        """Log a message, which the wrapper uses as a printf format."""
+        """Log a message; the wrapper interprets it as a printf format."""
         self.log(text.replace("%", "%%"), Fmi2Status(level), category)
 
     @answering()

@@ -1,7 +1,9 @@
-"""The front of a slave for pythonfmu3: FMI 3.0, co-simulation with event mode, and model exchange.
+"""The slave for pythonfmu3: FMI 3.0, co-simulation with event mode, and model exchange.
 
-pythonfmu3's library does not hand on what kind of instance it makes, the start time, the tolerance, the changes of modes and the ends of steps, and
-drops what a step tells. The loader before it says and asks that by `set_float64` and `get_float64` without any value reference.
+pythonfmu3's library does not pass on
+the kind of instance, start time, tolerance, mode changes and completed steps, and drops the results
+of a step. The loader in front of it exchanges them by `set_float64` and `get_float64` without value
+references.
 """
 
 import os
@@ -33,7 +35,7 @@ SAID = (
 
 
 class Updated(NamedTuple):
-    """The result of updateDiscreteStates as pythonfmu3's library reads it."""
+    """The result of updateDiscreteStates in the form that pythonfmu3's library reads."""
 
     discreteStatesNeedUpdate: bool = False
     terminateSimulation: bool = False
@@ -123,7 +125,7 @@ class Slave(Exchange, ModelExchange, CoSimulation, Fmi3SlaveBase):
     # -- co-simulation ----------------------------------------------------------------------------------------------------------------------
     @answering(lambda self, t, h: False)
     def do_step(self, current_time, step_size):
-        """Make a step and return event, early-return and time information."""
+        """Make a step; return its event, early-return and time information."""
         self.said = [0.0, 0.0, self.work[V["TIME"]]]
         stopped = self.step(
             current_time, step_size, self.event_mode_used and self.early_return_allowed

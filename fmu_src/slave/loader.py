@@ -1,4 +1,6 @@
-"""Puts the loader before the library of pythonfmu or pythonfmu3 in an archive, so that hosts without Python can load it."""
+"""Puts a loader in front of the library of pythonfmu or pythonfmu3 in an archive, so that hosts
+without Python can load it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ def sources(version: int) -> tuple[Path, ...]:
 
 
 def loader(target: Platform, version: int = 2) -> Path:
-    """Return the loader of a platform and FMI version, built if missing."""
+    """Return the loader of a platform and FMI version; it is built if missing."""
     path = loader_path(target, version)
     if not sound(path):
         tool = compiler() if target == this_platform() else cross_compiler(target.zig)
@@ -52,8 +54,8 @@ def loader(target: Platform, version: int = 2) -> Path:
 
 
 def usable() -> list[Platform]:
-    """Return platforms for which a program's archive gets the loader: this machine's, and others
-    for which it has been built already.
+    """Return the platforms for which archives get the loader: this machine's, and those for which
+    it is already built.
     """
     own = this_platform()
     others = [each for each in PLATFORMS.values() if each != own and sound(loader_path(each))]
@@ -71,9 +73,8 @@ def with_loaders(
     entries: Mapping[str, bytes], targets: Iterable[Platform], version: int = 2
 ) -> dict[str, bytes]:
     """Return the archive's entries with the loader under the name of the binary, and pythonfmu's
-    library among the resources.
-
-    pythonfmu3 cannot do without: what its library does not hand on, the loader does; binaries without one are left out.
+    library among the resources. pythonfmu3 needs the loader, which passes on what its library does
+    not; binaries without a loader are left out.
     """
     found = dict(entries)
     token = fromstring(entries["modelDescription.xml"]).get(

@@ -1,4 +1,6 @@
-"""An observer as an FMU: pythonfmu calls the estimator of this installation, so the host's Python needs Kinetree."""
+"""An observer as an FMU: pythonfmu calls the estimator of the host's Python installation, which
+must contain Kinetree.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ class {name}(Fmi2Slave):
 
 
 def pack_observer(text: str, path: Path) -> Path:
-    """Write the FMU of an observer: `text` holds mechanism and setup (models/observers/packed_observer.py)."""
+    """Write the FMU of an observer; `text` contains mechanism and setup
+    (models/observers/packed_observer.py).
+    """
     from pythonfmu.builder import FmuBuilder
 
     name = f"Observer{hashlib.sha256(text.encode()).hexdigest()[:10]}"
@@ -77,12 +81,12 @@ def pack_observer(text: str, path: Path) -> Path:
 
 
 def opened(resources: Path) -> ObserverUnit:
-    """Return the observer whose mechanism and setup lie in a folder."""
+    """Return the observer whose mechanism and setup are in a folder."""
     return ObserverUnit((resources / "observer.json").read_text(encoding="utf-8"))
 
 
 class ObserverUnit:
-    """Variables and motion of an observer in an FMU."""
+    """The variables and the stepping of an observer in an FMU."""
 
     def __init__(self, text: str):
         from kinetree.models.observers.online_observer import OnlineObserver
@@ -97,7 +101,9 @@ class ObserverUnit:
         self.observer = OnlineObserver(self.problem)
 
     def variables(self) -> list[tuple[str, str]]:
-        """Return names and causalities: readings and inputs, then estimates and standard deviations."""
+        """Return names and causalities: sensor readings and inputs, then estimates and standard
+        deviations.
+        """
         found = [(f"measured.{name}", "input") for name in self.sensors]
         found += [(name, "input") for name in self.inputs]
         for name in self.observer.names:
@@ -105,7 +111,7 @@ class ObserverUnit:
         return found
 
     def first(self, name: str) -> float:
-        """Return the value of a variable before the first step."""
+        """Return the start value of a variable, before the first step."""
         return self.results().get(name, 0.0)
 
     def begin(self, time: float) -> None:
@@ -113,7 +119,9 @@ class ObserverUnit:
         self.observer = self.make(self.problem, time)
 
     def advance(self, until: float, values: dict[str, float], given: set[str]) -> dict[str, float]:
-        """Take in the readings that the host has given so far, go on, and return the outputs."""
+        """Process the sensor readings that the host has set so far, advance to a time, and return
+        the outputs.
+        """
         readings = {
             name: values[f"measured.{name}"] for name in self.sensors if f"measured.{name}" in given
         }
@@ -122,6 +130,6 @@ class ObserverUnit:
         return self.results()
 
     def results(self) -> dict[str, float]:
-        """Return estimates and standard deviations by the names of the FMU's variables."""
+        """Return estimates and standard deviations by FMU variable name."""
         found = {f"estimate.{name}": value for name, value in self.observer.values().items()}
         return found | {f"std.{name}": value for name, value in self.observer.deviations().items()}

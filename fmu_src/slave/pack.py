@@ -71,7 +71,8 @@ OWN_IMPORT = re.compile(r"^from kinetree\.[^(\n]*(\([^)]*\)[^\n]*)?\n", re.M)
 def script_text(identifier: str, version: int) -> tuple[str, str, str]:
     """Return name and text of the slave script and the package name of its kernels.
 
-    Two archives in one process must not share a module name: Python would run the first one's code for both.
+    Two archives in one process must not share a module name: Python would run the code of the first
+    one for both.
     """
     package = f"kinetree_kernels_{sources_hash()}"
     places = {name.upper(): place for name, (place, _) in U.UNIT_HEAD.places.items()}
@@ -108,7 +109,7 @@ def script_text(identifier: str, version: int) -> tuple[str, str, str]:
 
 
 def write_kernels(folder: Path, package: str) -> Path:
-    """Return the kernels as a package of its own name, for platforms without an engine library."""
+    """Write the kernels as a package with its own name, for platforms without an engine library."""
     home = folder / package
     for source in sorted(SOURCES.rglob("*.py")):
         target = home / source.relative_to(SOURCES)

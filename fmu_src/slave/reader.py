@@ -1,6 +1,7 @@
-"""Reading of the payload and entry points by the slave, with the standard library only.
+"""Reads the payload and loads the entry points in the slave, with the standard library only.
 
-The text of this module stands before those of `core.py` and of the front in the archive.
+The slave script in the archive is the text of this module, of `core.py` and of `fmi2.py` or
+`fmi3.py`.
 """
 
 import ctypes
@@ -29,7 +30,7 @@ HEADER, VARIABLE, CHECKSUM = 32, 8, 8 * 13
 
 @cache
 class Model:
-    """The payload: read once per process."""
+    """The content of the payload, read once per process."""
 
     def __init__(self, folder):
         with open(os.path.join(folder, "model.kinetree"), "rb") as file:
@@ -86,7 +87,7 @@ class Model:
         self.call = native(folder, self) or jitted(folder, self)
 
     def body_name(self, work):
-        """Return the body that a failure is about."""
+        """Return the name of the body in which an evaluation failed."""
         first = self.ints[
             PLACES["STAGES_AT"] + PLACES["STAGE"] * int(work[V["STAGE"]]) + PLACES["BODIES"]
         ]
@@ -96,7 +97,7 @@ class Model:
         )
 
     def register_name(self, work):
-        """Return the variable that a failure is about."""
+        """Return the name of the variable at which an evaluation failed."""
         register, header = int(work[V["ITEM"]]), PLACES
         columns = self.ints[
             header["STAGES_AT"] + header["STAGE"] * int(work[V["STAGE"]]) + header["COLUMNS"]
@@ -111,7 +112,7 @@ class Model:
 
 
 def native(folder, model):
-    """Return the entries of the engine library as work -> entry -> call(option, t); None where the
+    """Return a function work -> entry -> call(option, t) for the engine library; None if the
     archive has none for this platform.
     """
     system, machine = platform.system(), platform.machine().lower()
@@ -150,6 +151,6 @@ def native(folder, model):
 
 
 def jitted(folder, model):
-    """Return the entry points from kernels compiled by numba."""
+    """Return the entry points of kernels compiled by numba."""
     sys.path[:0] = [folder] if folder not in sys.path else []
     return import_module(f"{KERNELS}.fallback").jitted(model.ints, model.floats)

@@ -1,1 +1,3 @@
-"""The engine as C99 sources: kernels translated statement by statement, for FMUs that are compiled where they run."""
+"""The engine as C99 sources: kernels translated statement by statement, for FMUs that are compiled
+by the host.
+"""

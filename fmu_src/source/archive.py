@@ -41,7 +41,7 @@ HEADERS = {
 
 @lru_cache(maxsize=1)
 def engine_text() -> str:
-    """Return the engine in C99, translated once for each state of the kernels."""
+    """Return the engine in C99; it is translated once for each state of the kernels."""
     path = cache_root() / "source" / f"{sources_hash()}-{hash_of_texts()}.c"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,9 @@ def engine_text() -> str:
 
 
 def hash_of_texts() -> str:
-    """Return a hash of the texts of the translator and of the kernels, whose docstrings become comments of the C source."""
+    """Return a hash of the source of the translator and of the kernels, whose docstrings become
+    comments in C.
+    """
     import hashlib
 
     digest = hashlib.sha256()
@@ -62,7 +64,7 @@ def hash_of_texts() -> str:
 
 
 def model_text(payload: bytes) -> str:
-    """Return the payload as an array of words."""
+    """Return the payload as a C array of 64-bit words."""
     words = np.frombuffer(payload, dtype="<u8")
     rows = [
         ", ".join(f"0x{word:X}u" for word in words[k : k + 8].tolist())
@@ -115,8 +117,8 @@ def source_entries(
 
 
 def own_names(identifier: str) -> str:
-    """Return macros that give every function of the shell and of the engine a name of this model:
-    several models may be linked into one program.
+    """Return macros that prefix every function of the shell and the engine by the model's
+    identifier, so that several models can be linked into one program.
     """
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(SHELL.glob("*.h")))
     found = re.findall(r"^(?:EXPORTED )?(?:const )?\w+ \*?([a-z_]+)\(", text, re.M)
@@ -131,7 +133,7 @@ def own_names(identifier: str) -> str:
 
 
 def standard_header(name: str) -> str:
-    """Return a header of the FMI standard with function prefixes."""
+    """Return a header of the FMI standard, extended by function prefixes where it has none."""
     text = (fmi_headers() / name).read_text(encoding="utf-8")
     prefixed = """#ifdef FMI2_FUNCTION_PREFIX
 #define fmi2Paste(a, b) a##b
@@ -160,7 +162,7 @@ def build_description(identifier: str) -> bytes:
 
 
 def compile_sources(folder: str | Path, target: str | Path) -> Path:
-    """Compile the sources of an unpacked archive as strict C99 into a library; a warning is an error."""
+    """Compile the sources of an unpacked archive as strict C99 into a library; warnings are errors."""
     from kinetree.solvers.library.c_compiler import LibraryError, compiler
 
     sources, target = Path(folder) / "sources", Path(target)

@@ -1,4 +1,4 @@
-"""Expressions of kernels in C: each becomes its text and its type."""
+"""Translation of expressions in kernels to C text with types."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Value = tuple[str, Any]
 
 
 class Expressions:
-    """Translation of expressions in one function with its names and types."""
+    """Translation of expressions in one function, given its names and types."""
 
     def __init__(self, program: Program, outer: dict[str, Any], kinds: dict[str, Any]):
         self.program, self.outer, self.kinds = program, outer, kinds
@@ -48,7 +48,7 @@ class Expressions:
         self.temporaries: dict[str, Any] = {}
 
     def constant(self, node: ast.expr) -> Any:
-        """Return the Python object of a non-local name; None if there is none."""
+        """Return the Python object of a name that is not local; None if there is none."""
         if isinstance(node, ast.Name):
             return (
                 None
@@ -68,7 +68,7 @@ class Expressions:
         return getattr(self, f"on_{type(node).__name__}")(node)
 
     def real(self, node: ast.expr) -> str:
-        """Return a number as a double."""
+        """Return the C text of a number as a double."""
         text, kind = self.value(node)
         return text if kind == K.REAL else f"(double)({text})"
 
@@ -147,7 +147,7 @@ class Expressions:
         return f"({self.value(node.test)[0]} ? {a} : {b})", K.joined(kind_a, kind_b)
 
     def kept(self, value: Value) -> str:
-        """Store a value in a temporary so that its parts can be accessed."""
+        """Store a value in a temporary variable unless it has a name; return the name."""
         text, kind = value
         if text.isidentifier():
             return text
@@ -173,7 +173,7 @@ class Expressions:
         )
 
     def entry(self, node: ast.Attribute, text: str, kind: K.Named) -> Value:
-        """Return an assignable entry, or several, of a record."""
+        """Return one assignable entry, or several consecutive ones, of a record."""
         at, count = kind.record.places[node.attr]
         data, first = f"{text}.data", str(at)
         if isinstance(node.value, ast.Attribute):  # without the view of the field
@@ -187,7 +187,7 @@ class Expressions:
         return f"(({kind}){{{data} + {first}, {count}}})", str(kind)
 
     def view_size(self, node: ast.expr, text: str) -> str:
-        """Return the size of a view, without the view where it is a field."""
+        """Return the C text of a view's size; the view of a field is not created."""
         if isinstance(node, ast.Attribute):
             owner, kind = self.value(node.value)
             if kind in (K.MODEL, K.WORK):
@@ -200,7 +200,7 @@ class Expressions:
         return f"{text}.size"
 
     def element(self, node: ast.Subscript) -> Value:
-        """Return an element of a view, which can be assigned."""
+        """Return an assignable element of a view."""
         index, _ = self.value(node.slice)
         if isinstance(node.value, ast.Attribute):
             owner, kind = self.value(node.value.value)
@@ -284,7 +284,7 @@ class Expressions:
         )
 
     def callee(self, node: ast.expr) -> Any:
-        """Return the called function, which may be an argument."""
+        """Return the Python function that a call refers to, which may be an argument of the kernel."""
         if isinstance(node, ast.Name) and isinstance(self.kinds.get(node.id), K.Function):
             return self.kinds[node.id].function
         return self.constant(node)

@@ -1,4 +1,4 @@
-"""Types of kernels and their names in C."""
+"""C types of the values in kernels, and their names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MODEL, WORK = "KtModel", "KtWork"  # blocks: the ints and the floats they descri
 
 
 class Named(str):
-    """A view that begins with a record, whose entries are its attributes; in C a view like others."""
+    """A view whose first entries form a record with named attributes; in C a view as any other."""
 
     record: Record
 
@@ -29,7 +29,9 @@ NUMBERS = (BOOLEAN, INTEGER, REAL)  # each may stand where a later one does
 
 @dataclass(frozen=True)
 class Tuple:
-    """A tuple: a structure with an array when all its parts are alike, else with a field for each."""
+    """A tuple type: a C structure with an array if all parts have one type, else with a field for
+    each part.
+    """
 
     parts: tuple[Any, ...]
 
@@ -48,7 +50,7 @@ class Tuple:
         return "Kt_" + "_".join(short(part) for part in self.parts)
 
     def definition(self) -> str:
-        """Return the structure in C."""
+        """Return the definition of the C structure."""
         if self.even:
             return (
                 f"typedef struct {{ {c_name(self.parts[0])} v[{len(self.parts)}]; }} {self.name};"
@@ -61,24 +63,24 @@ class Tuple:
         return f"typedef struct {{ {fields} }} {self.name};"
 
     def part(self, value: str, k: int) -> str:
-        """Return an element of a value of this type."""
+        """Return the C text of an element of a tuple value."""
         return f"{value}.v[{k}]" if self.even else f"{value}.f{k}"
 
 
 @dataclass(frozen=True)
 class Function:
-    """A kernel passed as an argument, resolved at translation."""
+    """A kernel that is passed as an argument; it is resolved at translation."""
 
     function: Callable
 
 
 def c_name(kind: Any) -> str:
-    """Return the type in C."""
+    """Return the C name of a type."""
     return kind.name if isinstance(kind, Tuple) else kind
 
 
 def short(kind: Any) -> str:
-    """Return the type as a part of a name."""
+    """Return the abbreviation of a type in names of tuple types."""
     return (
         kind.name
         if isinstance(kind, Tuple)
@@ -87,7 +89,7 @@ def short(kind: Any) -> str:
 
 
 def joined(a: Any, b: Any) -> Any:
-    """Return the common type of two values."""
+    """Return the common type of two values that are assigned to one variable."""
     if a == b or b is None:
         return a
     if a is None:
@@ -100,7 +102,7 @@ def joined(a: Any, b: Any) -> Any:
 
 
 def of_value(value: Any) -> Any:
-    """Return the type of a constant."""
+    """Return the type of a Python constant."""
     if isinstance(value, bool):
         return BOOLEAN
     if isinstance(value, int):
@@ -113,7 +115,7 @@ def of_value(value: Any) -> Any:
 
 
 def zero(kind: Any) -> str:
-    """Return the C initial value of a type."""
+    """Return the C initialiser of a type with zeros."""
     if kind == REAL:
         return "0.0"
     if kind in NUMBERS:
@@ -126,7 +128,7 @@ def zero(kind: Any) -> str:
 
 
 def literal(value: Any) -> str:
-    """Return a constant in C."""
+    """Return a Python constant as a C literal."""
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, int):
@@ -141,6 +143,6 @@ def literal(value: Any) -> str:
 
 
 def braces(value: tuple) -> str:
-    """Return the initial values of a tuple."""
+    """Return the C initialiser of a tuple."""
     inner = ", ".join(braces(each) if isinstance(each, tuple) else literal(each) for each in value)
     return f"{{{{{inner}}}}}" if of_value(value).even else f"{{{inner}}}"

@@ -1,4 +1,4 @@
-"""Specialised code of one mechanism as C99."""
+"""Translates the specialised code of one mechanism to C99."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ HEAD = """#include <math.h>
 
 
 def own_text(motions: Sequence[Motion | str]) -> str:
-    """Return the file: a function for every structure that has operations, and the table of them."""
+    """Return the C file: one function for every structure with specialised code, and the table of
+    functions.
+    """
     functions = [
         function(f"own_{k}", each) for k, each in enumerate(motions) if isinstance(each, Motion)
     ]
@@ -36,7 +38,9 @@ def own_text(motions: Sequence[Motion | str]) -> str:
 
 
 class Lines:
-    """C of one structure: its statements, results and conditions, cut into blocks."""
+    """C code of one structure: its statements, results and validity conditions, divided into
+    blocks.
+    """
 
     def __init__(self, motion: Motion):
         self.motion, self.trace = motion, motion.trace
@@ -53,13 +57,13 @@ class Lines:
         self.watches = [self.home(i) for i, _ in self.trace.watches]
 
     def home(self, i: int) -> int:
-        """Return the statement behind which a result or a condition can be written; -1 where it
-        needs none.
+        """Return the index of the statement after which a result or a condition can be written; -1
+        if it needs none.
         """
         return i if i in self.printer.assigned else max(self.printer.needs(i), default=-1)
 
     def blocks(self) -> tuple[list[Block], int]:
-        """Return the statements with their conditions, split into blocks."""
+        """Return the statements with their results and conditions, divided into blocks."""
         order = sorted(self.printer.assigned)
         needs = {i: self.printer.needs(i) for i in order}
         for home, i in [
@@ -74,7 +78,7 @@ class Lines:
         return "const int" if self.trace.tape.nodes[i][0] in CONDITIONS else "const double"
 
     def body(self, block: Block, first: bool) -> list[str]:
-        """Return the body of one function."""
+        """Return the body of the function of one block."""
         printer, names, inside = (
             self.printer,
             self.printer.assigned,
@@ -105,7 +109,7 @@ class Lines:
 
 
 def function(name: str, motion: Motion) -> str:
-    """Return the C functions of one structure."""
+    """Return the C functions of one structure, one per block and one that calls them."""
     lines = Lines(motion)
     found, places = lines.blocks()
     several, texts = (
@@ -142,7 +146,7 @@ def function(name: str, motion: Motion) -> str:
 
 
 def work_of(motions: Sequence[Motion | str], integrator: str) -> str:
-    """Return the largest number of operations of a step."""
+    """Return a text on the largest number of operations of a step."""
     sizes = [each.trace.operations for each in motions if isinstance(each, Motion)]
     why = sorted({each for each in motions if isinstance(each, str)})
     if why or not sizes:

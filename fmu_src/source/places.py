@@ -1,4 +1,4 @@
-"""Offsets of fields in the blocks, from the directories in the ints block."""
+"""Offsets of fields in the memory blocks, read from the directories in the ints block."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kinetree.solvers.fields import AT_FLOATS, MODEL_AT, RECORD_FIELDS, WORK_AT
 
 
 def field_place(kind: Any, name: str) -> tuple[int, str]:
-    """Return the entry of the directory, and the type of the view."""
+    """Return the index of a field's directory entry, and the type of its view."""
     if kind not in (K.MODEL, K.WORK):
         raise TypeError(f"{kind} has no field '{name}'")
     place = (MODEL_AT if kind == K.MODEL else WORK_AT)[name]

@@ -1,4 +1,4 @@
-"""The kernels behind some entry points as one C99 file."""
+"""Translates some entry points and all kernels behind them to one C99 file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HELPERS = {
 
 
 class Program:
-    """Translated functions and tuple types in dependency order."""
+    """Translated functions and tuple types in the order of their dependencies."""
 
     def __init__(self) -> None:
         self.kernels = PlainKernels(symbolic=False)
@@ -52,13 +52,13 @@ class Program:
         self.text: list[str] = []
 
     def tuple_of(self, parts: tuple) -> K.Tuple:
-        """Return a tuple type, defining it once."""
+        """Return the tuple type with given parts; it is defined once."""
         kind = K.Tuple(parts)
         self.tuples.setdefault(kind.name, kind.definition())
         return kind
 
     def known(self, kind: Any) -> Any:
-        """Return a type whose tuples are defined."""
+        """Return a type after defining all tuple types in it."""
         if isinstance(kind, K.Tuple):
             for part in kind.parts:
                 self.known(part)
@@ -66,7 +66,7 @@ class Program:
         return kind
 
     def constant(self, value: Any) -> tuple[str, Any]:
-        """Return a module constant; tables are stored once."""
+        """Return the C text of a module constant; arrays are stored once."""
         kind = self.known(K.of_value(value))
         if not isinstance(kind, K.Tuple) or len(value) <= 3:
             return K.literal(value), kind
@@ -76,7 +76,7 @@ class Program:
         return self.tables[text][0], kind
 
     def request(self, function: Callable, arguments: tuple) -> tuple[str, Any]:
-        """Return the C name and the result type of a kernel for some argument types."""
+        """Translate a kernel for given argument types, once; return its C name and result type."""
         key = (function, arguments)
         if key not in self.functions:
             kernel = Kernel(self, function, arguments)
@@ -116,7 +116,7 @@ class Program:
 
 @lru_cache(maxsize=1)
 def engine_source(entries: Sequence[tuple[str, str]] = ()) -> str:
-    """Return the whole engine of a unit in C99."""
+    """Return the C99 source of the engine with the given entry points."""
     from kinetree.solvers.entries import LIBRARIES
 
     program = Program()

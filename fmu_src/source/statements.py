@@ -1,4 +1,6 @@
-"""Translation of one kernel to C for given argument types, with type inference by iteration."""
+"""Translation of one kernel to C for given argument types; the types of its variables are inferred
+by iteration.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Kernel(Expressions):
-    """One kernel for one choice of argument types."""
+    """One kernel with one combination of argument types."""
 
     def __init__(self, program: Program, function: Callable, arguments: Sequence[Any]):
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
@@ -68,7 +70,7 @@ class Kernel(Expressions):
 
     # -- lines ------------------------------------------------------------------------------------------------------------------------------
     def say(self, text: str) -> None:
-        """Append a line after the lines that its expressions need."""
+        """Append a line of C, after the lines that its expressions need."""
         for each in self.before:
             self.lines.append("    " * self.depth + each)
         self.before.clear()
@@ -102,7 +104,7 @@ class Kernel(Expressions):
         self.say(f"return {self.converted(text, kind, self.result)};")
 
     def converted(self, text: str, kind: Any, wanted: Any) -> str:
-        """Return a value as another type."""
+        """Return the C text of a value converted to another type."""
         if kind == wanted or not isinstance(wanted, K.Tuple):
             return text
         assert isinstance(kind, K.Tuple)
@@ -135,7 +137,7 @@ class Kernel(Expressions):
             self.store(target, value)
 
     def fresh(self, value: Value) -> str:
-        """Return a copy of a value."""
+        """Store a copy of a value in a new temporary variable and return its name."""
         name = f"kept{len(self.temporaries) + 1}"
         self.temporaries[name] = value[1]
         self.before.append(f"{name} = {value[0]};")
@@ -229,7 +231,7 @@ class Kernel(Expressions):
         self.say("}")
 
     def over_tuple(self, node: ast.For, name: str) -> None:
-        """Translate a loop over equal parts of a tuple."""
+        """Translate a loop over the parts of a tuple, which have one type."""
         text, kind = self.value(node.iter)
         assert isinstance(kind, K.Tuple) and kind.even
         whole = self.kept((text, kind))
@@ -249,7 +251,7 @@ class Kernel(Expressions):
 
 
 def bare(text: str) -> str:
-    """Return a condition without the brackets around all of it."""
+    """Return a C condition without its outer brackets."""
     if not text.startswith("(") or not text.endswith(")"):
         return text
     depth = 0

@@ -1,6 +1,8 @@
-"""Compiles the engine and the shell to WebAssembly modules that hold no model: one for live pages, one for components of FMI 3.0.
+"""Compiles the engine and the shell to WebAssembly modules without a model: one for live pages, one
+for components of FMI 3.0.
 
-A module is built once per state of the sources and kept in the cache; a wheel may carry it. Building needs zig, the compiler of the extra `cross`.
+A module is built once per state of the sources and cached; a wheel may contain it. Building needs
+zig, the compiler of the extra `cross`.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ LINKED = ("-mexec-model=reactor", "-s", "-Wl,--gc-sections", "-Wl,-z,stack-size=
 
 
 class Module(NamedTuple):
-    """A WebAssembly module of the engine: its front, files of the shell, what the linker is told, and what it is for."""
+    """A WebAssembly module of the engine: its C front end, files of the shell, linker flags, and
+    purpose.
+    """
 
     name: str
     front: Path
@@ -50,23 +54,23 @@ CORE = Module(
 
 
 def engine_module(say: Callable[[str], None] = lambda text: None) -> bytes:
-    """Return the module of live pages; built when it is neither in the cache nor in the wheel."""
+    """Return the module of live pages; it is built if it is neither in the cache nor in the wheel."""
     return module_path(LIVE, say).read_bytes()
 
 
 def path_of(module: Module) -> Path:
-    """Return the file of a module, whether it is there or not."""
+    """Return the path of a module, which may not exist yet."""
     return place(f"kinetree-{module.name}-{_sources_hash(module)}.wasm")
 
 
 def ready(module: Module) -> Path | None:
-    """Return the file of a module if it has been built already."""
+    """Return the path of a module if it is already built."""
     path = path_of(module)
     return path if sound(path) else None
 
 
 def module_path(module: Module, say: Callable[[str], None] = lambda text: None) -> Path:
-    """Return the file of a module; built when it is neither in the cache nor in the wheel."""
+    """Return the path of a module; it is built if it is neither in the cache nor in the wheel."""
     path = path_of(module)
     if not sound(path):
         say(f"compiling the engine {module.purpose} (once, half a minute)")
@@ -81,7 +85,7 @@ def module_path(module: Module, say: Callable[[str], None] = lambda text: None) 
 
 @lru_cache(maxsize=2)
 def _sources_hash(module: Module) -> str:
-    """Return the key of a module: a hash of everything that it is compiled from."""
+    """Return the cache key of a module: a hash of everything from which it is compiled."""
     digest = hashlib.sha256("\0".join((layout_header(), DEFINED, *FLAGS, *module.linked)).encode())
     digest.update(engine_text().encode())
     for path in (*sorted(SHELL.glob("*.[ch]")), module.front):
@@ -90,7 +94,7 @@ def _sources_hash(module: Module) -> str:
 
 
 def _build(module: Module, draft: Path) -> None:
-    """Compile and link a module; notes of the work lie beside the draft."""
+    """Compile and link a module; intermediate files are written beside the draft."""
     folder = draft.parent
     (folder / LAYOUT).write_text(layout_header() + DEFINED, encoding="utf-8")
     (folder / ENGINE).write_text(engine_text(), encoding="utf-8")

@@ -38,8 +38,7 @@ NOTED = 1.1  # ratio from which on a change is told
 
 
 def others() -> list[str]:
-    """Return the names of the benchmarks to run, short ones first; `all` and `hosts` are left out.
-    """
+    """Return the names of the benchmarks to run, short ones first; `all` and `hosts` are left out."""
     from kinetree.scripts.commands.bench import benchmarks
 
     names = [

@@ -129,8 +129,7 @@ def checked() -> dict[str, Any]:
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """Print every build time with its target; the quick selection leaves out builds of the engine.
-    """
+    """Print every build time with its target; the quick selection leaves out builds of the engine."""
     typer.echo(f"{machine()}; seconds of processors, as used at the present load")
     rows = [*structures(12 if quick else MODULES), checked(), *([] if quick else engine())]
     for row in rows:

@@ -78,8 +78,7 @@ def case_of(source: str | Path) -> tuple[str, peers.Case]:
 
 
 def by_chain(c: peers.Case, accuracy: float, way: str = "auto") -> tuple[np.ndarray, np.ndarray]:
-    """Return x and v at all knots, computed by the matrix method with the given accuracy per step.
-    """
+    """Return x and v at all knots, computed by the matrix method with the given accuracy per step."""
     zero = np.zeros(len(c.mass))
     return chain.simulate(
         c.mass,

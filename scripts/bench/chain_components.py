@@ -159,8 +159,7 @@ def bands(
 
 
 def fill_in(rows: list[dict], what: str = "doubling") -> float:
-    """Return the relative half-width from which dense matrices are faster than bands; 1 if never.
-    """
+    """Return the relative half-width from which dense matrices are faster than bands; 1 if never."""
     width = np.array([row["half_width"] / row["n"] for row in rows])
     gain = np.log([row[f"dense_{what}"] / row[f"band_{what}"] for row in rows])
     slower = np.flatnonzero(gain < 0)

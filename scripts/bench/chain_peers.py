@@ -181,8 +181,7 @@ def diagonals(full: np.ndarray, width: int) -> np.ndarray:
 
 
 def half_width(case: Case) -> int:
-    """Return the number of diagonals of stiffness and damping on either side of the main diagonal.
-    """
+    """Return the number of diagonals of stiffness and damping on either side of the main diagonal."""
     rows, columns = np.nonzero((case.stiffness != 0) | (case.damping != 0))
     return int(np.abs(rows - columns).max(initial=0))
 

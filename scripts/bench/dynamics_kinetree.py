@@ -110,8 +110,7 @@ class Forms:
         self.p = self.momenta(self.q, self.u)
 
     def momenta(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Return the momenta p of a state, computed by the form DEC-H with memory of linear size.
-        """
+        """Return the momenta p of a state, computed by the form DEC-H with memory of linear size."""
         instance = self.at(GROUPS["DEC-H"])
         instance.set_state(q, u)
         instance.call("momenta")

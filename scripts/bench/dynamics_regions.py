@@ -41,8 +41,7 @@ def point(joint: str, branches: int, length: int) -> dict:
 
 
 def winners(points: list[dict], kind: str, literal: bool) -> dict[tuple[int, int], str]:
-    """Return the cheapest form by (branches, length); `literal` leaves out the engine's own form.
-    """
+    """Return the cheapest form by (branches, length); `literal` leaves out the engine's own form."""
     found = {}
     for each in points:
         costs = {

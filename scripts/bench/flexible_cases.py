@@ -298,8 +298,7 @@ def reduced_bar(folder: Path, elements: int = 40, modes: int = 4) -> Path:
 
 
 def on_a_root(path: Path, **more: Any) -> dict[str, Any]:
-    """Return a description of the reduced bar with its root fixed to the ground, without gravity.
-    """
+    """Return a description of the reduced bar with its root fixed to the ground, without gravity."""
     return {
         "format": "kinetree/1",
         "name": "reduced",

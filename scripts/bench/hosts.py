@@ -302,8 +302,7 @@ def markdown(table: dict[str, Any]) -> str:
 
 
 def page_part(table: dict[str, Any]) -> str:
-    """Return the generated part of the page: how many cells were run on which days, and the table.
-    """
+    """Return the generated part of the page: how many cells were run on which days, and the table."""
     days = sorted({each["day"] for each in table.values()})
     found = [value for each in table.values() for value in each["cells"].values()]
     count = sum(not isinstance(value, str) for value in found)

@@ -224,8 +224,7 @@ def curve(
     tolerances: list[float],
     exact: np.ndarray,
 ) -> list[Point]:
-    """Return one point per tolerance for a method: cost and error, the cheapest of `repeats` runs.
-    """
+    """Return one point per tolerance for a method: cost and error, the cheapest of `repeats` runs."""
     system, found = case.compiled(), []
     scale = np.maximum(np.abs(exact).max(axis=0), LEAST)
     for tolerance in tolerances:

@@ -173,8 +173,7 @@ class Cvode:
         return np.array(rows), int(counts.sum()), time.thread_time() - clock
 
     def evaluations(self, mem: int, method: int) -> tuple[int, int]:
-        """Return the evaluations since the last restart: those of steps, and those for Jacobians.
-        """
+        """Return the evaluations since the last restart: those of steps, and those for Jacobians."""
         found = (ctypes.c_long(), ctypes.c_long())
         self.call["CVodeGetNumRhsEvals"](mem, ctypes.byref(found[0]))
         if method == BDF:

@@ -245,8 +245,7 @@ def versions() -> dict[str, str]:
 
 
 def growth(results: list[dict], method: str) -> float:
-    """Return the exponent of a method's time over the number of loops, fitted to the larger half.
-    """
+    """Return the exponent of a method's time over the number of loops, fitted to the larger half."""
     points = sorted((entry["loops"], entry["us"]) for entry in results if entry["method"] == method)
     points = points[len(points) // 2 - 1 :]
     if len(points) < 2:

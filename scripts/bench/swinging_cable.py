@@ -17,8 +17,7 @@ SEGMENTS, TOLERANCE = 8, 1e-8  # here
 
 
 class Tip(NamedTuple):
-    """The position x, y of the tip at the end of a run [m], and the processing time of the run [s].
-    """
+    """The position x, y of the tip at the end of a run [m], and the processing time of the run [s]."""
 
     x: float
     y: float

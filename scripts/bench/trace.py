@@ -69,8 +69,7 @@ STEP, RUN, ROUNDS = 1e-4, 1.0, 3  # s, s
 
 
 def count(system: System, form: str, axes: str) -> int | None:
-    """Return the number of operations of a form; None if the form does not support the mechanism.
-    """
+    """Return the number of operations of a form; None if the form does not support the mechanism."""
     of = "hamilton" if form.endswith("-H") else "accelerations"
     try:
         return traced(system, of, "numbers", form, axes).operations

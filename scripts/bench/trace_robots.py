@@ -109,8 +109,7 @@ def angles(R: np.ndarray) -> np.ndarray:
 
 
 def bare(text: str) -> str:
-    """Return URDF text without shapes and transmissions, whose files some engines would look for.
-    """
+    """Return URDF text without shapes and transmissions, whose files some engines would look for."""
     tree = ElementTree.fromstring(text)
     for parent in [tree, *tree.iter("link")]:
         for child in list(parent):

@@ -150,8 +150,7 @@ def tree(content: dict[str, Any]) -> Any:
 
 
 def tables(content: dict[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """Return the tables of inputs, outputs and parameters, with rows of name, value, unit and text.
-    """
+    """Return the tables of inputs, outputs and parameters, with rows of name, value, unit and text."""
     kinds = (
         ("Inputs", "inputs", ("start",)),
         ("Outputs", "outputs", ()),

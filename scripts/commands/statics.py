@@ -139,8 +139,7 @@ def show_preparations(console: "Console", rests: dict[str, "Equilibrium"]) -> No
 
 
 def show(console: "Console", title: str, found: "Equilibrium", system: "System") -> None:
-    """Print an equilibrium: stability, coordinates, loads, modes, neutral directions and reactions.
-    """
+    """Print an equilibrium: stability, coordinates, loads, modes, neutral directions and reactions."""
     from rich.markup import escape
 
     from kinetree.models.analysis.equilibrium_table import neutral_combination, rest_rows, shape_of

@@ -97,8 +97,7 @@ def carried(name: str, unit: str) -> list[tuple[str, Domain]]:
 
 
 def carries(wire: Wire) -> list[tuple[str, Domain]]:
-    """Return the physical quantities that a wire may carry, by the units of measure at both ends.
-    """
+    """Return the physical quantities that a wire may carry, by the units of measure at both ends."""
     ends = [
         carried(wire.input, wire.target.units.get(wire.input, "")),
         carried(wire.output, wire.source.units.get(wire.output, "")),
@@ -112,8 +111,7 @@ def is_a(wire: Wire, what: str) -> bool:
 
 
 def domain_of(effort: Wire, flow: Wire) -> Domain | None:
-    """Return the power domain in which two wires are an effort and a flow; None if there is none.
-    """
+    """Return the power domain in which two wires are an effort and a flow; None if there is none."""
     flows = [each for kind, each in carries(flow) if kind == FLOW]
     return next((each for kind, each in carries(effort) if kind == EFFORT and each in flows), None)
 

@@ -219,8 +219,7 @@ def with_oil(found: Table, drive: Drive) -> None:
 
 
 def springs(volumes: str) -> tuple[str, str]:
-    """Return the stiffness of the oil on both sides, divided by its bulk modulus, as expressions.
-    """
+    """Return the stiffness of the oil on both sides, divided by its bulk modulus, as expressions."""
     return f"cylinder.area_a**2/{volumes}_a", f"cylinder.area_b**2/{volumes}_b"
 
 

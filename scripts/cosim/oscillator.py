@@ -100,8 +100,7 @@ class LinearSlave:
 
 
 class ToldMass(LinearSlave):
-    """A mass that receives a force with its stiffness and returns its mean speed (scheme `told`).
-    """
+    """A mass that receives a force with its stiffness and returns its mean speed (scheme `told`)."""
 
     def __init__(self, start: tuple[float, float]):
         names = tuple(f"{NAME}.{key}" for key in ("force", "stiffness", "damping"))

@@ -1,5 +1,4 @@
-"""Host programs in C on every platform, built on this machine and run natively, under Wine or QEMU.
-"""
+"""Host programs in C on every platform, built on this machine and run natively, under Wine or QEMU."""
 
 from __future__ import annotations
 
@@ -126,8 +125,7 @@ def resources_place(archive: Archive, target: Platform) -> str:
 def told(
     command: list[str], environment: dict[str, str], tries: int
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command and return the finished process; Wine's silent failures to start are repeated.
-    """
+    """Run a command and return the finished process; Wine's silent failures to start are repeated."""
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     silent = done.returncode == 1 and not done.stdout + done.stderr
     return told(command, environment, tries - 1) if silent and tries > 1 else done

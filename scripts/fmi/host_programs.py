@@ -297,8 +297,7 @@ def by_mapping(task: Task, platform: Platform) -> list[float]:
 
 
 def not_mapped() -> str:
-    """Return why a macOS library cannot be mapped into a process on this machine; empty if it can.
-    """
+    """Return why a macOS library cannot be mapped into a process on this machine; empty if it can."""
     return (
         ""
         if this_platform() == LINUX

@@ -1,1 +1,3 @@
-"""Hardware in the loop: a native FMU stepped against the wall clock, its partner in another process or machine over UDP."""
+"""Hardware in the loop: a native FMU stepped in real time, with its controller in another process
+or on another machine over UDP.
+"""

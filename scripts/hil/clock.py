@@ -1,8 +1,10 @@
 """The real-time loop of a hardware-in-the-loop run.
 
-The process asks for SCHED_FIFO and locked memory and says what it got; the collector of garbage rests. It sleeps until shortly before a deadline and
-spins the rest. What is injected stands on top of what the network and the partner take: losses are drawn and delays held back here, both ways
-together. The loop is compiled (rhythm.c); the same in Python stands below for machines without a compiler.
+The process requests SCHED_FIFO and locked memory and reports what it got; Python's garbage
+collector is switched off. The loop sleeps until shortly before a deadline and busy-waits for the
+rest. Injected faults add to the delays and losses of the network and the controller process: on
+this side, losses are drawn and answers delayed for both ways together. The loop is compiled
+(rhythm.c); the same loop in Python follows for machines without a compiler.
 """
 
 from __future__ import annotations
@@ -45,8 +47,8 @@ class Door(Protocol):
 
 
 def wait_until(deadline: float) -> tuple[float, float]:
-    """Return sleep, then spin: the time at which it ended, and the longest time between two looks
-    at the clock, in which the machine did something else.
+    """Wait until a deadline, first asleep, then busy. Return the time at the end, and the longest
+    time [s] between two readings of the clock, in which the process was suspended.
     """
     clock = time.perf_counter
     left = deadline - clock()
@@ -62,7 +64,7 @@ def wait_until(deadline: float) -> tuple[float, float]:
 
 @contextmanager
 def connected(scenario: Scenario, token: int = 0) -> Iterator[Door]:
-    """Open the connection to the controller process, starting it if needed."""
+    """Context manager of the connection to the controller process, which is started if needed."""
     with tempfile.TemporaryDirectory(
         dir=MEMORY if scenario.shared is not None and MEMORY.is_dir() else None
     ) as folder:
@@ -82,7 +84,7 @@ def connected(scenario: Scenario, token: int = 0) -> Iterator[Door]:
 
 @contextmanager
 def door_of(box: Path | None) -> Iterator[Door]:
-    """Return a connection by socket or shared memory."""
+    """Context manager of a connection by a UDP socket, or by the shared memory of file `box`."""
     with (
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         if box is None
@@ -95,7 +97,7 @@ def door_of(box: Path | None) -> Iterator[Door]:
 def own_partner(
     scenario: Scenario, folder: Path, box: Path | None, token: int = 0
 ) -> Iterator[tuple[str, int]]:
-    """Start a controller process for this run and return its address."""
+    """Context manager that starts a controller process for this run and yields its address."""
     path = folder / "controller.json"
     path.write_text(
         json.dumps(
@@ -131,13 +133,13 @@ def own_partner(
 
 
 def bare_loop(step: float, count: int) -> list[float]:
-    """Return the lateness of an empty loop on this machine."""
+    """Return the lateness [s] of each step of a loop that only waits."""
     start = time.perf_counter() + step
     return [wait_until(start + k * step)[0] - (start + k * step) for k in range(count)]
 
 
 def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -> Record:
-    """Run the loop in real time."""
+    """Run a scenario in real time and return its record."""
     record = Record(scenario, False, token=secrets.randbits(64))
     with (
         kept(record),
@@ -159,7 +161,7 @@ def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -
 
 
 def steps(record: Record, plant: Plant, door: Door, told: Callable[[float], None]) -> None:
-    """Measure an empty loop, then run the loop, compiled if possible."""
+    """Measure the lateness of an empty loop, then run the real-time loop, compiled if possible."""
     s, loaded = record.scenario, library()
     count = min(BARE, s.steps)
     if not isinstance(loaded, str):
@@ -173,7 +175,7 @@ def steps(record: Record, plant: Plant, door: Door, told: Callable[[float], None
 
 
 def send(door: Door, frame: Frame) -> None:
-    """Send a datagram; it is lost without a receiver."""
+    """Send a datagram; without a receiver it is lost."""
     try:
         door.send(frame.packed())
     except (BlockingIOError, ConnectionRefusedError):
@@ -181,7 +183,7 @@ def send(door: Door, frame: Frame) -> None:
 
 
 def exchange(record: Record, plant: Plant, door: Door, told: Callable[[float], None]) -> None:
-    """Make all steps of the real-time loop."""
+    """Run all steps of the real-time loop in Python."""
     s, clock = record.scenario, time.perf_counter
     injected, arrivals = Injected(s.channel), Arrivals()
     under_way: dict[
@@ -220,7 +222,7 @@ def ask(
     now: float,
     values: tuple[float, ...],
 ) -> None:
-    """Send measurements to the controller process, unless they are to be lost."""
+    """Send measurements to the controller process, unless the injected fault loses them."""
     record.sent += 1
     ways = (injected.way(), injected.way())
     if None in ways:
@@ -231,7 +233,7 @@ def ask(
 
 
 def collect(record: Record, door: Door, arrivals: Arrivals, under_way: dict, now: float) -> None:
-    """Receive all pending answers."""
+    """Receive all pending answers of the controller process; invalid ones are ignored."""
     while True:
         try:
             data = door.recv(2048)

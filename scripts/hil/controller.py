@@ -1,4 +1,4 @@
-"""Sampled PID controllers of a partner: one loop per command.
+"""Sampled PID controllers in the controller process: one loop per command.
 
 u = kp e + ki ∫e + kd (de/dt filtered with time constant `filter`) + offset, e = setpoint - measure, kept between low and high; while a bound holds
 it, the integral grows no further than to the bound (anti-windup). The derivative and its filter are those of backward differences.
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 
 class Answering(Protocol):
-    """Anything that answers frames with commands."""
+    """Interface of controllers: they answer frames of measurements with commands."""
 
     count: int
 
@@ -21,7 +21,7 @@ class Answering(Protocol):
 
 
 class Loop:
-    """One PID loop with its memory."""
+    """One PID loop with its integral, derivative and previous sample."""
 
     KEYS = {"measure", "command", "setpoint", "kp", "ki", "kd", "filter", "offset", "low", "high"}
 
@@ -39,7 +39,7 @@ class Loop:
         self.before: tuple[float, float] | None = None
 
     def command(self, time: float, values: Sequence[float]) -> float:
-        """Return the command for a frame."""
+        """Return the command for the measurements of a frame at its time."""
         error = self.setpoint - values[self.place]
         h = 0.0
         if self.before is not None and time > self.before[0]:
@@ -63,7 +63,7 @@ class Loop:
 
 
 class Controller:
-    """All loops; answers a frame of measurements with commands."""
+    """All PID loops of a scenario; answers a frame of measurements with commands."""
 
     def __init__(self, measures: Sequence[str], loops: Sequence[dict[str, Any]]):
         self.count = len(measures)
@@ -74,7 +74,9 @@ class Controller:
 
 
 class FmuController:
-    """The FMU of a controller: measures into its inputs, a step to the time of the frame, commands from its outputs."""
+    """A controller FMU: sets measurements as inputs, steps to the time of the frame, and returns
+    outputs as commands.
+    """
 
     def __init__(self, host: Any, inputs: Sequence[str], outputs: Sequence[str]):
         self.host, self.inputs, self.outputs = host, list(inputs), list(outputs)
@@ -89,7 +91,7 @@ class FmuController:
 
 @contextmanager
 def controller_of(text: Mapping[str, Any]) -> Iterator[Answering]:
-    """Context manager of the controller of a scenario: its PID loops or an FMU."""
+    """Context manager of the controller in a JSON text: PID loops or an FMU."""
     given = text.get("controller")
     if not given:
         yield Controller(text["measures"], text["loops"])

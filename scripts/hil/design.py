@@ -1,4 +1,4 @@
-"""The open loop of a PID controller and a linear plant, for margins."""
+"""The open loop of a PID controller and a linear plant, from which margins are computed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEAST_FILTER = 1e-6  # s, where a derivative has none
 
 
 def pid(kp: float, ki: float = 0.0, kd: float = 0.0, filter: float = 0.0) -> StateSpace:
-    """Return kp + ki/s + kd s/(filter s + 1)."""
+    """Return the transfer function kp + ki/s + kd s/(filter s + 1)."""
     blocks, B, C, D = [], [], [], kp
     if ki:
         blocks.append(0.0)
@@ -34,6 +34,6 @@ def pid(kp: float, ki: float = 0.0, kd: float = 0.0, filter: float = 0.0) -> Sta
 
 
 def loop_of(plant: StateSpace, table: Mapping[str, Any]) -> StateSpace:
-    """Return the open loop of controller and plant, u = kp (setpoint - y) + ..."""
+    """Return the open loop of a linear plant and its PID controller u = kp (setpoint - y) + ..."""
     numbers = {key: float(table.get(key, 0.0)) for key in ("kp", "ki", "kd", "filter")}
     return pid(**numbers).then(plant)

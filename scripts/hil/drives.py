@@ -1,10 +1,12 @@
-"""Drives between controller and mechanism: an FMU per drive, coupled to an actuator of the plant at every step.
+"""Drives between controller and mechanism: one FMU per drive, coupled to an actuator of the plant
+at every step.
 
-The order of a step is that of the co-simulation scheme `told`: the mechanism takes force, stiffness dF/ds and damping
-dF/dv of every drive, and what its flows will add in the mean; then it steps; then each drive takes the mean speed of the
-actuator over the step and steps too. So the coupling is stable for steps far above those of held forces. The compiled
-loop carries out the same order (`Chain` in rhythm.c); what stands here is for runs in virtual time and machines without
-a compiler.
+The order of a step is that of the co-simulation scheme `told`. First the mechanism receives from
+every drive its force, stiffness dF/ds and damping dF/dv, and the mean change of force that the
+drive's flows will cause, and steps. Then each drive receives the mean speed of the actuator over
+this step, and steps. This coupling is stable for much longer steps than one with constant forces.
+The compiled loop uses the same order (`Chain` in rhythm.c); this module runs it in virtual time and
+on machines without a compiler.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ Pointer, Count = ctypes.c_void_p, ctypes.c_int64
 
 
 class DriveCalls(ctypes.Structure):
-    """The structure Drive in rhythm.c."""
+    """The C structure Drive of rhythm.c."""
 
     _fields_ = [
         *((name, Pointer) for name in ("component", "set", "advance", "get", "told", "into")),
@@ -37,7 +39,7 @@ class DriveCalls(ctypes.Structure):
 
 
 class ChainCalls(ctypes.Structure):
-    """The structure Chain in rhythm.c."""
+    """The C structure Chain of rhythm.c."""
 
     _fields_ = [
         *((name, Pointer) for name in ("component", "set", "advance", "get", "integer", "drives")),
@@ -48,7 +50,7 @@ class ChainCalls(ctypes.Structure):
 
 @dataclass
 class Drive:
-    """The FMU of a drive with the references of what goes to and fro."""
+    """The FMU of a drive, with the value references of the variables exchanged with the mechanism."""
 
     table: DriveTable
     archive: Archive
@@ -67,7 +69,7 @@ class Drive:
         self.values = (ctypes.c_double * len(self.told))()
 
     def calls(self) -> DriveCalls:
-        """Return its calls and references for the compiled loop."""
+        """Return the FMU's functions and value references for the compiled loop."""
         return DriveCalls(
             **calls_of(self.host.fmu),
             **{name: address(getattr(self, name)) for name in ("told", "into", "speed", "mean")},
@@ -77,7 +79,7 @@ class Drive:
 
 
 def calls_of(fmu: Any) -> dict[str, Any]:
-    """Return the addresses of an instance and of its calls."""
+    """Return the address of an FMU instance, and those of its set, step and get functions."""
     names = (("set", "fmi2SetReal"), ("advance", "fmi2DoStep"), ("get", "fmi2GetReal"))
     found = {name: ctypes.cast(getattr(fmu.dll, call), Pointer) for name, call in names}
     return {"component": fmu.component, **found}
@@ -88,14 +90,16 @@ def address(values: ctypes.Array) -> Any:
 
 
 class DrivenPlant(Plant):
-    """A mechanism with the FMUs of its drives; commands and measures may be variables of a drive, `NAME.variable`."""
+    """A mechanism with the FMUs of its drives; commands and measurements may be variables of a
+    drive, `NAME.variable`.
+    """
 
     def __init__(self, scenario: Scenario):
         super().__init__(scenario)
         self.drives: list[Drive] = []
 
     def owner(self, name: str) -> int:
-        """Return the number of the drive that a variable belongs to."""
+        """Return the index of the drive that a variable belongs to."""
         for number, table in enumerate(self.scenario.drives):
             if name.startswith(f"{table.name}."):
                 return number
@@ -138,7 +142,7 @@ class DrivenPlant(Plant):
         return variable(self.scenario, drive.archive, own, f"drive '{drive.table.name}'")
 
     def opened(self, table: DriveTable) -> Drive:
-        """Return a drive, started at the length and load of its actuator."""
+        """Return a drive, started with the length and load of its actuator."""
         s = self.scenario
         path = table.fmu or self.packed(table)
         if not path.exists():
@@ -166,7 +170,7 @@ class DrivenPlant(Plant):
         return Drive(table, archive, host, told, into, len(present), int(has_rate), speed, mean)
 
     def packed(self, table: DriveTable) -> Path:
-        """Pack the description of a drive as a native FMU."""
+        """Build the native FMU of a drive from its description."""
         from kinetree.fmu.archive.build import build_fmu
         from kinetree.models import load
 
@@ -176,9 +180,9 @@ class DrivenPlant(Plant):
         )
 
     def beginning(self, table: DriveTable, archive: Archive) -> dict[str, float]:
-        """Return start values: length and load of the actuator where the drive has such
-        parameters, then those of the scenario; a mechanism tells the load in ACTUATOR_load or as
-        the start of its input.
+        """Return the start values of a drive: length and load of its actuator where the drive has
+        these parameters, then those of the scenario. The load is read from ACTUATOR_load of the
+        mechanism, or from the start of its force input.
         """
         load = f"{table.actuator}_load"
         sources = {
@@ -195,7 +199,7 @@ class DrivenPlant(Plant):
         return found | table.start
 
     def hear(self, drive: Drive, h: float) -> None:
-        """Give the mechanism what a drive tells, for a step of h."""
+        """Copy the force and its derivatives from a drive to the mechanism, for a step of size h."""
         fmu, values = drive.host.fmu, drive.values
         checked(fmu.fmi2GetReal(fmu.component, drive.told, len(drive.told), values))
         if drive.rate:
@@ -240,7 +244,7 @@ class DrivenPlant(Plant):
             checked(fmu.fmi2DoStep(fmu.component, now, h, 1))
 
     def calls(self, loaded: Any) -> dict[str, Any]:
-        """Return the calls of the compiled loop: those of the chain of all FMUs."""
+        """Return the chain of all FMUs with their functions, for the compiled loop."""
         self._parts = (DriveCalls * len(self.drives))(*(drive.calls() for drive in self.drives))
         whose = {
             name: (Count * len(numbers))(*numbers)
@@ -278,13 +282,13 @@ class DrivenPlant(Plant):
 
 
 def checked(status: int | None) -> None:
-    """Raise for a status that is a failure; fmpy's own calls raise by themselves."""
+    """Raise ArithmeticError for a failed FMI status; fmpy's own calls raise by themselves."""
     if status is not None and status > 1:
         raise ArithmeticError(f"a call of a drive's FMU has failed with status {status}")
 
 
 def variable(scenario: Scenario, archive: Archive, name: str, where: str) -> int:
-    """Return the value reference of a variable, or refuse a name that the FMU lacks."""
+    """Return the value reference of a variable; raise BadInput if the FMU lacks the name."""
     if name not in archive.references:
         near = suggestion(name, tuple(archive.references))
         raise BadInput(f"{scenario.path}: {where} has no variable '{name}'; {near}")
@@ -292,5 +296,5 @@ def variable(scenario: Scenario, archive: Archive, name: str, where: str) -> int
 
 
 def plant_of(scenario: Scenario) -> Plant:
-    """Return the plant of a scenario, with its drives where it has some."""
+    """Return the plant of a scenario, with its drives if it has any."""
     return DrivenPlant(scenario) if scenario.drives else Plant(scenario)

@@ -1,4 +1,4 @@
-"""The network frame of a loop: sequence number, time and values.
+"""The packet (frame) exchanged with the controller process: sequence number, time and values.
 
 offset  type      content
 0       uint32    0x3248544B, the letters KTH2
@@ -23,7 +23,7 @@ MOST = 64  # values of a frame: it stays within one packet of any network
 
 
 class Frame(NamedTuple):
-    """One message."""
+    """One packet: sequence number, time, values, end flag, token."""
 
     sequence: int
     time: float
@@ -40,12 +40,12 @@ class Frame(NamedTuple):
 
     @property
     def finite(self) -> bool:
-        """Return whether its values are numbers that can be used."""
+        """Return whether all values are finite."""
         return math.isfinite(self.time) and all(map(math.isfinite, self.values))
 
 
 def unpacked(data: bytes) -> Frame | None:
-    """Return a frame; None for anything else that arrives at the port."""
+    """Return the frame in a datagram; None for any other content."""
     if len(data) < HEAD.size:
         return None
     magic, sequence, time, flags, count, token = HEAD.unpack_from(data)

@@ -1,11 +1,12 @@
-"""The run: the plant steps, measures go out, commands come back; simulated in virtual time, or against the wall clock.
+"""A run of the loop: its record, the injected faults, frames in transit, and its simulation in
+virtual time.
 
 Step k begins at k·step (absolute deadlines: nothing drifts). At its beginning the commands that
-have arrived are applied, the newest sequence number wins; an answer with a value that is not
-finite has not come; then the plant steps to the end, and its measures go out. What is injected:
-each way a frame is lost with a probability, or late by delay plus uniform jitter. Simulated, a
-frame arrives at its virtual time and the partner answers at once: the same seed gives the same
-run, bit for bit.
+have arrived are applied, the newest sequence number wins; an answer with a value that is not finite
+is ignored; then the plant steps to the end of the step, and its measurements are sent. Injected
+faults: each way a frame is lost with a probability, or late by a delay plus uniform jitter. In
+virtual time a frame arrives at its computed time and the controller answers at once: the same seed
+gives the same run, bit for bit.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ EARLY = 1e-9  # s: a frame that arrives with the beginning of a step is there, w
 
 @dataclass
 class Record:
-    """All measurements of a run."""
+    """All recorded values and statistics of a run."""
 
     scenario: Scenario
     simulated: bool
@@ -67,12 +68,12 @@ class Record:
         return [*self.scenario.measures, *self.scenario.commands]
 
     def describe(self, plant: Plant) -> None:
-        """Take units and names of stages from the plant of the run."""
+        """Store the units and the names of stages of the plant."""
         self.units = dict(getattr(plant, "units", {}))
         self.parts = getattr(plant, "parts", None)
 
     def add(self, plant: Plant, measures: tuple[float, ...], held: tuple[float, ...]) -> None:
-        """Append the row of a step that the plant has made."""
+        """Append the row of a finished step: measurements and commands."""
         self.time.append(plant.time)
         self.rows.append((*measures, *held))
         if self.parts is not None:
@@ -80,13 +81,13 @@ class Record:
 
 
 class Injected:
-    """Losses and delays of one run."""
+    """Random losses and delays of one run."""
 
     def __init__(self, channel: Channel):
         self.channel, self.draw = channel, random.Random(channel.seed)
 
     def way(self) -> float | None:
-        """Return an injected one-way delay, or None for a lost frame."""
+        """Draw an injected one-way delay [s]; None for a lost frame."""
         c = self.channel
         lost = c.loss > 0.0 and self.draw.random() < c.loss
         late = c.delay + (self.draw.random() * c.jitter if c.jitter > 0.0 else 0.0)
@@ -94,7 +95,7 @@ class Injected:
 
 
 class Arrivals:
-    """Frames in transit by arrival time."""
+    """Frames in transit, ordered by arrival time."""
 
     def __init__(self) -> None:
         self.under_way: list[tuple[float, int, tuple[float, ...]]] = []
@@ -104,7 +105,7 @@ class Arrivals:
         heapq.heappush(self.under_way, (at, frame.sequence, frame.values))
 
     def take(self, now: float) -> tuple[int, tuple[float, ...]] | None:
-        """Return the newest arrived command and drop older ones."""
+        """Return the newest command that has arrived by `now`; older ones are dropped."""
         best = None
         while self.under_way and self.under_way[0][0] <= now:
             _, sequence, values = heapq.heappop(self.under_way)
@@ -120,7 +121,9 @@ def apply(
     step: int,
     held: tuple[float, ...],
 ) -> tuple[float, ...] | None:
-    """Return the commands of a step by the rule for late ones; None stops the run."""
+    """Set the commands of a step and return them, by the scenario's rule where none has arrived;
+    None stops the run.
+    """
     s = record.scenario
     if arrived is not None:
         record.received += 1
@@ -152,7 +155,7 @@ def kept(record: Record) -> Iterator[None]:
 
 
 def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -> Record:
-    """Run the loop in virtual time."""
+    """Run a scenario in virtual time and return its record."""
     record = Record(scenario, True)
     injected, arrivals = Injected(scenario.channel), Arrivals()
     text = {
@@ -197,7 +200,9 @@ def send_simulated(
     time: float,
     values: tuple[float, ...],
 ) -> None:
-    """Send measurements to the partner in virtual time."""
+    """Send measurements in virtual time; the controller's answer is put in transit unless it is
+    lost.
+    """
     out = injected.way()
     record.sent += 1
     record.lost += out is None

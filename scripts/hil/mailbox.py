@@ -1,12 +1,13 @@
 """Shared-memory connection with the interface of a datagram socket.
 
-Sixteen bytes that say what the file is, then two rings, to the partner first; all numbers little-
-endian. A ring: uint64 number of frames written so far, then SLOTS slots of SLOT bytes. Frame k
-lies in slot k mod SLOTS: uint32 length, 4 bytes unused, the frame (frame.py). A writer fills the
-slot, then counts; a reader that has read k frames finds the next one as soon as the count exceeds
-k, and begins anew where the count has fallen. Frames that were overwritten before they were read
-are lost, as datagrams are. Who opens a mailbox that is there goes on with its counts, so that
-either end may be started again while the other one runs.
+The file has sixteen bytes of identification, then two rings, the one to the controller process
+first; all numbers are little-endian. A ring: uint64 number of frames written so far, then SLOTS
+slots of SLOT bytes. Frame k lies in slot k mod SLOTS: uint32 length, 4 bytes unused, the frame
+(frame.py). A writer fills the slot, then increments the count; a reader that has read k frames
+finds the next one as soon as the count exceeds k, and restarts if the count has decreased. Frames
+that are overwritten before they are read are lost, as datagrams are. A process that opens an
+existing mailbox continues with its counts, so that either end may be restarted while the other one
+runs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ COUNT, LENGTH = struct.Struct("<Q"), struct.Struct("<I")
 
 
 def made(path: Path) -> None:
-    """Create a new mailbox; an existing file is not overwritten."""
+    """Create the file of a new mailbox; an existing file is not overwritten."""
     try:
         place = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -36,7 +37,7 @@ def made(path: Path) -> None:
 
 
 def mapped(path: Path) -> mmap.mmap:
-    """Return the memory of a mailbox; another file is refused and not touched."""
+    """Return the memory of a mailbox file; any other file is refused and not changed."""
     place = os.open(path, os.O_RDWR | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(place, "r+b", buffering=0) as stream:
         found = os.fstat(stream.fileno())
@@ -48,7 +49,7 @@ def mapped(path: Path) -> mmap.mmap:
 
 
 class Mailbox:
-    """One end of the connection."""
+    """One end of the shared-memory connection."""
 
     def __init__(self, path: Path, plant: bool):
         if plant:
@@ -69,7 +70,7 @@ class Mailbox:
         COUNT.pack_into(self.memory, self.out, self.sent)
 
     def recv(self, size: int) -> bytes:
-        """Return the next frame; raise BlockingIOError if there is none."""
+        """Return the next unread frame; raise BlockingIOError if there is none."""
         written = COUNT.unpack_from(self.memory, self.inward)[0]
         if written < self.read:  # its writer has begun anew
             self.read = 0

@@ -1,11 +1,12 @@
-"""A partner in a process of its own: `python -m kinetree.scripts.hil.partner CONTROLLER.json [PORT [ADDRESS] | --shared FILE]`.
+"""The controller process of a hardware-in-the-loop run.
 
-It prints the port it listens at, answers every frame of measures with one of commands, and ends
-with the frame that says so, after ten seconds of silence, or five minutes without a first frame.
-It hears one plant: the first whose frame has as many finite measures as the controller takes, by
-its address and its token, or that with the "token" of the file; every other frame is left aside.
-The file holds {"measures": [...], "loops": [...]} of a scenario, or the FMU of a controller:
-{"controller": {"fmu": ..., "inputs": [...], "outputs": [...]}}.
+Usage: `python -m kinetree.scripts.hil.partner CONTROLLER.json [PORT [ADDRESS] | --shared FILE]`.
+The process prints the port on which it listens, answers every frame of measurements with one of commands, and ends
+with a frame that has the end flag, after ten seconds of silence, or after five minutes without a
+first frame. It serves one plant, identified by its address and token: the plant with the "token" of
+the file, or the first one whose frame has as many finite measurements as the controller needs;
+other frames are ignored. The file contains {"measures": [...], "loops": [...]} of a scenario, or
+the FMU of a controller: {"controller": {"fmu": ..., "inputs": [...], "outputs": [...]}}.
 """
 
 from __future__ import annotations
@@ -29,15 +30,17 @@ NAP = 2e-5  # s between two looks into a mailbox
 
 
 class Peer:
-    """The one plant that is heard: the token that was agreed, or that of the first frame of measures, and the sender of that frame."""
+    """The one plant that is served: the agreed token, or that of its first frame of measurements,
+    and its address.
+    """
 
     def __init__(self, count: int, token: int | None = None):
         self.count, self.token = count, token
         self.sender: Any = None
 
     def heard(self, frame: Frame | None, sender: Any) -> bool:
-        """Return whether a frame is one of its plant: its end, or as many finite measures as the
-        controller takes.
+        """Return whether a frame comes from the plant and is valid: an end frame, or one with as
+        many finite measurements as the controller needs.
         """
         if frame is None or (self.sender is not None and sender != self.sender):
             return False
@@ -59,7 +62,9 @@ def answer_of(controller: Answering, frame: Frame) -> bytes:
 
 
 def serve(controller: Answering, door: socket.socket, token: int | None = None) -> int:
-    """Return answer until the last frame; the number of frames answered."""
+    """Answer frames from a UDP socket until the end frame or a timeout; return the number of frames
+    answered.
+    """
     peer, answered, until = Peer(controller.count, token), 0, time.monotonic() + FIRST
     while (left := until - time.monotonic()) > 0.0:
         door.settimeout(left)
@@ -79,7 +84,9 @@ def serve(controller: Answering, door: socket.socket, token: int | None = None) 
 
 
 def serve_shared(controller: Answering, box: Mailbox, token: int | None = None) -> int:
-    """Serve a controller through shared memory."""
+    """Answer frames from shared memory until the end frame or a timeout; return the number of
+    frames answered.
+    """
     peer, answered, until = Peer(controller.count, token), 0, time.monotonic() + FIRST
     while time.monotonic() < until:
         try:
@@ -98,7 +105,7 @@ def serve_shared(controller: Answering, box: Mailbox, token: int | None = None) 
 
 
 def main(arguments: list[str]) -> int:
-    """Listen, print the address and serve."""
+    """Open the connection, print the address, and serve the controller in the file."""
     text = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     with controller_of(text) as controller, prompt(PRIORITY, []):
         if arguments[1:2] == ["--shared"]:

@@ -1,4 +1,6 @@
-"""The plant of a scenario: its native FMU, with everything looked up before the run."""
+"""The plant of a scenario: its native FMU, with functions and value references looked up before the
+run.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from kinetree.scripts.terminal.error_messages import BadInput
 
 
 class Plant:
-    """Context manager of the plant's FMU; `exchange` and `advance` allocate almost nothing."""
+    """Context manager of the plant's FMU; reading outputs and stepping allocate almost no memory."""
 
     def __init__(self, scenario: Scenario):
         self.scenario = scenario
@@ -66,27 +68,27 @@ class Plant:
         return self
 
     def measures(self) -> tuple[float, ...]:
-        """Return the outputs of the present state."""
+        """Return the present values of the measured outputs."""
         self._get(self.component, self.outward, len(self.outward), self.seen)
         return tuple(self.seen)
 
     def names_of_plant(self, names: list[str]) -> list[str]:
-        """Return the variables that belong to the plant's own FMU."""
+        """Return those of the variables that belong to the plant's own FMU."""
         return names
 
     def first_commands(self) -> list[float]:
-        """Return the commands that the plant begins with."""
+        """Return the start values of the commands."""
         return list(self.host.get(self.scenario.commands))
 
     def calls(self, loaded: Any) -> dict[str, Any]:
-        """Return the instance and the calls of the compiled loop."""
+        """Return the FMU instance and its functions for the compiled loop."""
         names = (("set", "fmi2SetReal"), ("advance", "fmi2DoStep"), ("get", "fmi2GetReal"))
         dll = self.host.fmu.dll
         found = {name: ctypes.cast(getattr(dll, call), ctypes.c_void_p) for name, call in names}
         return {"component": self.component, **found}
 
     def stage_call(self, loaded: Any) -> Any:
-        """Return the call that reads the number of the stage in the compiled loop."""
+        """Return the function that reads the number of the stage, for the compiled loop."""
         return ctypes.cast(self.host.fmu.dll.fmi2GetInteger, ctypes.c_void_p)
 
     def stage(self) -> int:
@@ -96,12 +98,12 @@ class Plant:
         return int(number[0])
 
     def command(self, values: tuple[float, ...]) -> None:
-        """Set the inputs of the plant from now on."""
+        """Set the command inputs of the plant."""
         self.given[:] = values
         self._set(self.component, self.inward, len(self.inward), self.given)
 
     def advance(self, target: float) -> None:
-        """Advance to a time."""
+        """Advance to the time `target`."""
         self._step(self.component, self.time, target - self.time, 1)
         self.time = target
 
@@ -127,7 +129,9 @@ class Plant:
 
 
 def stages_of(scenario: Scenario, archive: Archive) -> RunParts | None:
-    """Return the stages and phases of a plant where the scenario speaks of them."""
+    """Return the stages and phases of the plant if the scenario's measures refer to them; None
+    otherwise.
+    """
     if not speak_of_parts(scenario.texts):
         return None
     folder = Path(archive.folder) / "resources"

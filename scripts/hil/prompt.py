@@ -13,7 +13,9 @@ LOCK_ALL = 3  # MCL_CURRENT | MCL_FUTURE
 
 @contextmanager
 def prompt(priority: int, notes: list[str]) -> Iterator[None]:
-    """Request real-time priority and report what is not permitted."""
+    """Context manager that requests real-time scheduling, locked memory and no garbage collection;
+    what is not permitted is appended to `notes`.
+    """
     scheduled, policy = False, os.sched_getscheduler(0) if hasattr(os, "sched_getscheduler") else 0
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))

@@ -26,7 +26,7 @@ LIMITS = ("measure", "value (SI)", "at least", "at most", "")
 
 
 def percentiles(values: Sequence[float]) -> list[float]:
-    """Return 50, 99, 99.9 % and the largest, in microseconds."""
+    """Return the percentiles 50, 99, 99.9 and the largest of times, in microseconds."""
     found = np.asarray(values) * 1e6
     return [*map(float, np.percentile(found, SHARES)), float(found.max())] if found.size else []
 
@@ -75,13 +75,15 @@ def sentences(record: Record) -> list[str]:
 
 
 def with_unit(record: Record, name: str) -> str:
-    """Return a name with its unit, as axes and tables have it."""
+    """Return a name with its unit, for axes and tables."""
     unit = record.units.get(name, "")
     return f"{name} [{unit}]" if unit not in ("", "1") else name
 
 
 def held_rows(record: Record) -> list[tuple[Any, ...]]:
-    """Return how well every loop held its setpoint, and how long its command stood at a limit."""
+    """Return for every loop its deviation from the setpoint, its settling time, and the share of
+    time in which its command was at a limit.
+    """
     if not record.rows:
         return []
     data, time = np.array(record.rows), np.array(record.time)
@@ -113,7 +115,7 @@ def held_rows(record: Record) -> list[tuple[Any, ...]]:
 
 
 def numbers(record: Record, texts: Sequence[str]) -> dict[str, float]:
-    """Return measures of a run; not a number for a stage or phase that it has not reached."""
+    """Return the values of measures of a run; NaN for a stage or phase that was not reached."""
     if not record.rows:
         return {}
     data, time = np.array(record.rows), np.array(record.time)
@@ -135,7 +137,7 @@ def measure_rows(record: Record) -> list[tuple[Any, ...]]:
 
 
 def limit_rows(record: Record) -> list[tuple[Any, ...]]:
-    """Return every limit of the scenario: measure, value, least, most, and whether it was kept."""
+    """Return a row per limit of the scenario: measure, value, bounds, and whether it was kept."""
     limits = record.scenario.limits
     if record.parts is not None:
         limits = record.parts.spread(limits)
@@ -152,7 +154,7 @@ def limit_rows(record: Record) -> list[tuple[Any, ...]]:
 
 
 def margin_rows(record: Record) -> list[tuple[Any, ...]]:
-    """Return the margins of a loop as designed, sampled, and with the measured delay."""
+    """Return the margins of a loop as designed, as sampled, and with the measured delay."""
     s = record.scenario
     if s.mechanism is None or len(s.loops) != 1 or s.drives:
         return []
@@ -257,7 +259,7 @@ def write_report(record: Record, path: Path) -> Path:
 
 
 def timing(record: Record, figure_of: Any) -> Section:
-    """Return histograms and percentiles of the times of a run."""
+    """Return the report section with histograms and percentiles of the times of a run."""
     figure, axes = figure_of(1, 2, 9.0, 3.2)
     pairs = (
         ("computing of a step", record.computing, None),

@@ -1,6 +1,7 @@
 """The real-time loop compiled as C.
 
-Where there is no C compiler, or the machine is not POSIX and little-endian, clock.py runs the same steps in Python and says so.
+Without a C compiler, or on a machine that is not POSIX and little-endian, clock.py runs the same
+steps in Python and reports it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Pointer, Count, Real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 
 
 class Run(ctypes.Structure):
-    """The structure of the same name in rhythm.c."""
+    """The C structure Run of rhythm.c."""
 
     _fields_ = [
         *(
@@ -83,7 +84,7 @@ class Run(ctypes.Structure):
 
 
 def library() -> ctypes.CDLL | str:
-    """Return the compiled loop, or the reason why there is none."""
+    """Return the compiled loop as a shared library, or the reason why there is none."""
     if os.name != "posix" or sys.byteorder != "little":
         return "this system has no POSIX sockets and clocks"
     source = Path(__file__).with_name("rhythm.c")
@@ -119,7 +120,7 @@ def library() -> ctypes.CDLL | str:
 
 
 class Rhythm:
-    """Arrays of a run, every page of them touched, and the calls over them."""
+    """The arrays of a run in touched (resident) memory, and the calls of the compiled loop on them."""
 
     def __init__(self, loaded: ctypes.CDLL, record: Record, plant: Plant, door: Any, spin: float):
         s, n = record.scenario, record.scenario.steps
@@ -156,7 +157,7 @@ class Rhythm:
             self.run.written, self.run.read = self.box.sent, self.box.read
 
     def bare(self, count: int) -> list[float]:
-        """Return the lateness of a loop that only waits."""
+        """Return the lateness [s] of each step of a compiled loop that only waits."""
         gap, step = Real(), self.run.step
         begin = self.loaded.rhythm_wait(0.0, self.run.spin, gap) + step
         return [
@@ -165,7 +166,7 @@ class Rhythm:
         ]
 
     def go(self, told: Callable[[float], None]) -> None:
-        """Run all steps of the compiled loop."""
+        """Run all steps of the compiled loop and copy the results to the record."""
         ended, s = self.loaded.rhythm_begin(ctypes.byref(self.run)), self.record.scenario
         try:
             while ended == 0 and self.run.steps < s.steps:
@@ -181,7 +182,7 @@ class Rhythm:
             raise FMICallException(function=CALLS[ended], status=self.run.status)
 
     def keep(self, ended: int) -> None:
-        """Copy the arrays to the record."""
+        """Copy the arrays of the run to the record."""
         record, r, n, a = self.record, self.run, self.run.steps, self.arrays
         step = record.scenario.step
         record.time = [k * step for k in range(1, n + 1)]

@@ -94,7 +94,7 @@ MOST_STEPS = 10_000_000
 
 @dataclass
 class Channel:
-    """Faults injected on each way."""
+    """Faults injected on each way: delay, jitter, loss."""
 
     delay: float = 0.0
     jitter: float = 0.0
@@ -116,7 +116,7 @@ class DriveTable:
 
 @dataclass
 class Scenario:
-    """A checked file."""
+    """A checked scenario of hardware in the loop."""
 
     path: Path
     mechanism: str | None
@@ -148,16 +148,16 @@ class Scenario:
 
     @property
     def texts(self) -> list[str]:
-        """Return the measures of the run that are asked for."""
+        """Return the measures of the run that report and limits ask for."""
         return [*self.report, *self.limits]
 
     @property
     def outside(self) -> bool:
-        """Return whether the controller process is external."""
+        """Return whether the controller process is started by the user."""
         return self.partner is not None or (self.shared is not None and self.shared != Path())
 
     def described(self) -> str | dict[str, Any]:
-        """Return the mechanism with its settings."""
+        """Return the mechanism with its settings applied."""
         from kinetree.models.checks.loader import generated
 
         assert self.mechanism is not None
@@ -169,7 +169,7 @@ class Scenario:
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Read and check a file; errors name the key."""
+    """Read and check a scenario file; errors name the key."""
     content = read_toml(path)
     only(content, KEYS, str(path))
     if ("mechanism" in content) == ("fmu" in content):
@@ -245,7 +245,7 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def structural(source: str | None) -> tuple[str, ...]:
-    """Return settings that a mechanism of the library has."""
+    """Return the names of the settings of a generated library mechanism; empty for other sources."""
     from kinetree.models.checks.loader import generated, is_generated
 
     return (
@@ -258,7 +258,7 @@ def structural(source: str | None) -> tuple[str, ...]:
 def controller_table(
     table: dict[str, Any], path: Path, measures: Any, commands: Any
 ) -> dict[str, Any]:
-    """Return a controller FMU with its variables for measurements and commands."""
+    """Return the checked table of a controller FMU, with variables for measurements and commands."""
     if not table:
         return {}
     only(table, CONTROLLER, f"{path}: controller")
@@ -275,7 +275,7 @@ def controller_table(
 
 
 def design_of(content: dict[str, Any], path: Path, measures: list[str]) -> dict[str, Any]:
-    """Return the design settings for kinetree tune."""
+    """Return the settings of the controller design for `kinetree tune`."""
     tune = dict(content.get("tune", {}))
     only(tune, {"phase", "gain", "modulus", "at", "notch", "forward", "setpoints"}, f"{path}: tune")
     found: dict[str, Any] = {}
@@ -306,7 +306,7 @@ def design_of(content: dict[str, Any], path: Path, measures: list[str]) -> dict[
 
 
 def drive_table(table: dict[str, Any], path: Path, place_in_list: int) -> DriveTable:
-    """Return a checked drive; its files are relative to the scenario."""
+    """Return a checked drive; its file paths are relative to the scenario."""
     place = f"{path}: drives[{place_in_list}]"
     only(table, {"name", "actuator", "mechanism", "fmu", "start", "wires"}, place)
     for key in ("name", "actuator"):
@@ -328,7 +328,7 @@ def drive_table(table: dict[str, Any], path: Path, place_in_list: int) -> DriveT
 
 
 def wanted_measures(content: dict[str, Any], path: Path, columns: list[str]) -> dict[str, Any]:
-    """Return the measures that a run tells and the limits that it keeps."""
+    """Return the measures to report and the limits to check, after checking that they are valid."""
     report = [
         f"{measure}({name})"
         for name, listed in content.get("report", {}).items()

@@ -1,11 +1,12 @@
-"""Kinetree: mechanisms described in files, their equations of motion, their motion, their FMUs.
+"""Kinetree: mechanisms described in files, their equations of motion, simulation, and export as
+FMUs.
 
     import kinetree
 
     system = kinetree.load("lib:boom").compile()
     result = system.simulate(stop_time=5.0)
 
-Whatever is named here is imported when it is first used, so that `import kinetree` costs nothing.
+Public names are imported at their first use, so that `import kinetree` is fast.
 """
 
 from importlib import import_module

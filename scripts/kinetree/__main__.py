@@ -1,4 +1,6 @@
-"""`python -m kinetree`: the command line `kinetree`, where its program is not on the path."""
+"""`python -m kinetree` runs the command line `kinetree`, also where that program is not on the
+path.
+"""
 
 import sys
 

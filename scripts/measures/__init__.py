@@ -1,1 +1,3 @@
-"""Measures of runs and equilibria that studies, searches, maps and runs in the loop share."""
+"""Measures of runs and equilibria, used by studies, optimisation, maps and hardware-in-the-loop
+runs.
+"""

@@ -1,8 +1,9 @@
-"""Objective functions of runs and equilibria.
+"""Measures (scalar results) of runs and equilibria.
 
-`rest(column)` is a value at rest; margins at rest are the smallest that any controller's loop has (models/analysis/control_loops.py).
-`deviation(column, phase)` is the measure of the rows in a stage or phase, or in all that a pattern fits (run_parts.py);
-deviations are from the start of the run there too.
+`rest(column)` is a value at equilibrium; stability margins at equilibrium are the smallest over all
+controller loops (models/analysis/control_loops.py). `deviation(column, phase)` is the measure of
+the rows in a stage or phase, or in all that match a pattern (run_parts.py); deviations are relative
+to the start of the run there too.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Inside = Callable[[str], np.ndarray]  # from the name of a stage or phase to its
 
 
 def settling(time: np.ndarray, column: np.ndarray) -> float:
-    """Return time from which on a column stays within 2 % of its whole change about its last value."""
+    """Return the time from which on a column stays within 2 % of its range about its last value."""
     band = BAND * np.ptp(column)
     outside = np.flatnonzero(np.abs(column - column[-1]) > band)
     return (
@@ -53,7 +54,7 @@ MEASURES: dict[str, Column] = {
 
 
 class AtRest:
-    """Lazily computed equilibrium data for measures."""
+    """Equilibrium data for measures, computed when first needed."""
 
     def __init__(self, system: Any, inputs: Mapping[str, float] | None):
         from kinetree.models.system.controller_variants import resting
@@ -85,7 +86,7 @@ class AtRest:
         return known[name]
 
     def margin(self, key: str, unstable: float) -> float:
-        """Return the smallest of all loops; of an unstable one `unstable`."""
+        """Return the smallest margin over all control loops; an unstable loop counts as `unstable`."""
         return min(
             (
                 abs(getattr(loop.margins, key)) if loop.margins.stable else unstable
@@ -96,14 +97,14 @@ class AtRest:
 
 
 def growth(linear: Any) -> float:
-    """Return the largest real part of the eigenvalues, 0 for rounding of neutral modes."""
+    """Return the largest real part of the eigenvalues; rounding errors of neutral modes count as 0."""
     values = linear.eigenvalues
     largest = float(values.real.max(initial=-np.inf))
     return 0.0 if 0.0 < largest <= STILL * np.abs(values).max() else largest
 
 
 def swings(linear: Any) -> list[Any]:
-    """Return modes that oscillate; not the roundings of eigenvalues that are zero."""
+    """Return the oscillating modes, without eigenvalues that are zero except for rounding."""
     fastest = float(np.abs(linear.eigenvalues).max(initial=0.0))
     return [
         mode
@@ -133,24 +134,24 @@ TEXTS = {
 
 
 def parsed(text: str) -> tuple[str, str]:
-    """Return measure and column of `measure(column)` or `measure(column, stage or phase)`."""
+    """Return the measure and the column in `measure(column)` or `measure(column, stage or phase)`."""
     name, column, _ = pieces(text)
     return name, column
 
 
 def part_in(text: str) -> str:
-    """Return the stage or phase that a measure is of; empty for the whole run."""
+    """Return the stage or phase in the text of a measure; empty for the whole run."""
     return pieces(text)[2]
 
 
 def with_part(text: str, part: str) -> str:
-    """Return the measure of another stage or phase."""
+    """Return the text of a measure with another stage or phase."""
     name, column, _ = pieces(text)
     return f"{name}({column}, {part})"
 
 
 def pieces(text: str) -> tuple[str, str, str]:
-    """Return measure, column, and stage or phase of a text; empty where it has none."""
+    """Return measure, column, and stage or phase in the text of a measure; empty where it has none."""
     if text in REST:
         return text, "", ""
     match = re.fullmatch(r"\s*(\w+)\s*\((.+)\)\s*", text)
@@ -166,7 +167,7 @@ def pieces(text: str) -> tuple[str, str, str]:
 
 
 def split_column(text: str) -> tuple[str, str]:
-    """Return column and stage or phase of `column, phase`; commas in brackets divide nothing."""
+    """Return column and stage or phase in `column, phase`; commas inside brackets do not separate."""
     depth = 0
     for at, letter in enumerate(text):
         depth += (letter in "([") - (letter in ")]")
@@ -182,8 +183,8 @@ def measured(
     at_rest: Callable[[], AtRest],
     inside: Inside | None = None,
 ) -> float:
-    """Return the value of a measure of a run or equilibrium; not a number for a stage or phase that
-    the run has not reached.
+    """Return the value of a measure of a run or equilibrium; NaN for a stage or phase that the run
+    has not reached.
     """
     name, column, part = pieces(text)
     if name == VALUE:
@@ -199,8 +200,8 @@ def measured(
 
 
 def of_part(name: str, time: np.ndarray, values: np.ndarray, inside: np.ndarray) -> float:
-    """Return a measure of some rows: integrals are sums and settling times the largest over
-    stretches without a gap.
+    """Return a measure over the rows in `inside`. Over stretches of consecutive rows, integrals are
+    added, and the largest settling time is taken.
     """
     rows = np.flatnonzero(inside)
     if not rows.size:
@@ -215,14 +216,14 @@ def of_part(name: str, time: np.ndarray, values: np.ndarray, inside: np.ndarray)
 
 
 def columns_of(texts: Sequence[str]) -> list[str]:
-    """Return the columns that measures need, without duplicates."""
+    """Return the columns that measures refer to, without duplicates."""
     return list(
         dict.fromkeys(column for name, column in map(parsed, texts) if column and name != VALUE)
     )
 
 
 def bounds(table: Any, place: str) -> tuple[float, float]:
-    """Return least and most of a measure from a table with min, max or both."""
+    """Return the lower and upper bound of a measure in a table with min, max or both."""
     if not isinstance(table, dict) or not table or not set(table) <= {"min", "max"}:
         raise BadInput(f"{place}: expected {{ min = a, max = b }}, one of them or both")
     low, high = (

@@ -1,1 +1,1 @@
-"""Tables, pictures and pages for people."""
+"""Reports for people: tables, plots and HTML pages."""

@@ -34,7 +34,7 @@ def heading(text: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], title: str = "") -> str:
-    """Add a table whose first row is the head."""
+    """Return a table as HTML; its first row is the head."""
     head, *body = (
         "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
         for row, tag in zip(rows, ["th", *["td"] * (len(rows) - 1)], strict=True)
@@ -44,13 +44,13 @@ def table(rows: Sequence[Sequence[str]], title: str = "") -> str:
 
 
 def picture(path: Path, caption: str) -> str:
-    """Return a PNG inside the page."""
+    """Return a PNG file embedded as HTML."""
     data = b64encode(path.read_bytes()).decode()
     return f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{data}"><figcaption>{escape(caption)}</figcaption></figure>'
 
 
 def scene(result: Result, caption: str) -> str:
-    """Add a three-dimensional scene of a run to the page, if its packages are installed."""
+    """Return a three-dimensional scene of a run as HTML, if the packages for it are installed."""
     try:
         html = result.animate().html()
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""One page about an identification: records, spectra, modes, parameters and how sure they are."""
+"""Report page of an identification: records, spectra, modes, parameters and their uncertainty."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SURE = 1.96  # standard deviations of a 95 % interval
 
 
 def modes_table(decay: Decay) -> list[tuple[str, ...]]:
-    """Return the rows of a table of modes, the head first."""
+    """Return a table of modes, the head first."""
     duration = float(decay.time[-1] - decay.time[0])
     head = ("frequency [Hz]", "± 1σ", "decay [1/s]", "± 1σ", "damping ratio", "half-life [s]")
     rows: list[tuple[str, ...]] = [(*head, "mean amplitude", "note")]
@@ -42,7 +42,7 @@ def modes_table(decay: Decay) -> list[tuple[str, ...]]:
 
 
 def parameters_table(estimates: tuple[Estimate, ...]) -> list[tuple[str, ...]]:
-    """Return the rows of a table of parameters with 95 % intervals, the head first."""
+    """Return a table of parameters with 95 % confidence intervals, the head first."""
     rows: list[tuple[str, ...]] = [
         ("parameter", "start", "found", "± 1σ", "95 % interval", "unit", "note")
     ]
@@ -63,7 +63,7 @@ def parameters_table(estimates: tuple[Estimate, ...]) -> list[tuple[str, ...]]:
 
 
 def suspects_table(suspects: tuple[Suspect, ...]) -> list[tuple[str, ...]]:
-    """Return a table of other parameters that would explain the residual."""
+    """Return a table of other parameters that could explain the residual."""
     rows: list[tuple[str, ...]] = [
         ("parameter", "in the description", "would be", "explains of what is left", "unit")
     ]
@@ -80,7 +80,7 @@ def write_page(
     found: Identification | Decay,
     matched: MatchedModes | None = None,
 ) -> Path:
-    """Write the page of a fit of motions, or of a decay and the parameters matched to it."""
+    """Write the page of a least-squares fit, or of a free decay with the parameters matched to it."""
     from kinetree.models.analysis.amplitude_spectrum import draw_spectra
     from kinetree.models.analysis.free_decay import Decay
 

@@ -1,4 +1,4 @@
-"""The report of an import on one page: tree, what was read, left out, assumed and offered, a scene."""
+"""Report page of an import: tree, what was read, left out, assumed and offered, and a scene."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def tree_lines(system: System) -> list[str]:
 
 
 def write_import_report(path: Path, source: str, system: System, told: Sequence[str]) -> Path:
-    """Write the page about a file that was imported."""
+    """Write the report page of an imported file."""
     from kinetree.models.expressions.parse import evaluate_constant
 
     d = system.description
@@ -87,7 +87,7 @@ def write_import_report(path: Path, source: str, system: System, told: Sequence[
 
 
 def _scene(system: System) -> str:
-    """Return the mechanism at its start inside the page, or why it is not there."""
+    """Return the scene of the mechanism at its start as HTML, or the reason why it is missing."""
     from kinetree.models.language.errors import ModelError
     from kinetree.models.scene.html_page import page
     from kinetree.models.scene.make_scenes import start_scene

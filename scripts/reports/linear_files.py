@@ -1,4 +1,6 @@
-"""A linear system in files: matrices and names as .npz, .mat or .json, or its responses over frequency as .csv."""
+"""Writes a linear system to files: matrices and names as .npz, .mat or .json, or frequency
+responses as .csv.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 def write(
     linear: Linear, ins: list[str], outputs: list[str], plain: dict[str, Any], path: Path
 ) -> None:
-    """Write matrices and names in the format of the suffix."""
+    """Write matrices and names of a linear system in the format of the suffix."""
     import numpy as np
 
     part = linear.part(ins, outputs)

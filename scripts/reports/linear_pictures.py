@@ -1,4 +1,4 @@
-"""Pictures of a linearised mechanism: Bode, Nyquist, poles, root locus; units on every axis."""
+"""Plots of a linearised mechanism: Bode, Nyquist, poles, root locus, with units on every axis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def save(figure: Any, path: Path) -> Path:
 
 
 def per(top: str, bottom: str) -> str:
-    """Return the unit of a quotient for an axis."""
+    """Return the unit of a quotient as an axis label."""
     bottom = f"({bottom})" if any(sign in bottom for sign in "./") else bottom
     return "" if not top and not bottom else f" [{top or '1'}/{bottom}]" if bottom else f" [{top}]"
 
@@ -43,7 +43,7 @@ def draw_bode(
     path: Path,
     sweep: Any = None,
 ) -> Path:
-    """Return the gain and phase over frequency in Hz; crossings of the margins marked, measured
+    """Plot gain and phase over frequency in Hz, with marked crossover frequencies and measured
     responses as dots.
     """
     figure, axes = figure_of(2, len(inputs), 1.0 + 5.5 * len(inputs), 6.0)
@@ -90,7 +90,7 @@ def draw_bode(
 
 
 def mark(above: Any, below: Any, margin: Margins, colour: str) -> None:
-    """Mark the crossover frequencies of gain 1 and phase 180°."""
+    """Mark the crossover frequencies at gain 1 and at phase -180° in the axes of gain and phase."""
     if np.isfinite(margin.phase):
         below.axvline(margin.phase_at / (2 * np.pi), color=colour, linestyle=":", linewidth=0.8)
     if np.isfinite(margin.gain):
@@ -98,7 +98,7 @@ def mark(above: Any, below: Any, margin: Margins, colour: str) -> None:
 
 
 def draw_nyquist(linear: Linear, inputs: Sequence[str], outputs: Sequence[str], path: Path) -> Path:
-    """Return L(jω) for ω > 0 with the point -1."""
+    """Plot the Nyquist curve L(jω) for ω > 0 with the point -1."""
     figure, axes = figure_of(1, 1, 6.0, 6.0)
     place = axes[0, 0]
     for number, (given, output) in enumerate((a, b) for a in inputs for b in outputs):
@@ -128,7 +128,7 @@ def response_of(part: StateSpace) -> np.ndarray:
 
 
 def draw_poles(linear: Linear, zeros: np.ndarray, path: Path) -> Path:
-    """Return eigenvalues and zeros in the complex plane."""
+    """Plot eigenvalues and zeros in the complex plane."""
     figure, axes = figure_of(1, 1, 6.5, 5.0)
     place = axes[0, 0]
     place.plot(
@@ -158,7 +158,7 @@ def decorate(place: Any) -> None:
 def draw_locus(
     name: str, unit: str, values: np.ndarray, found: Sequence[np.ndarray], path: Path
 ) -> Path:
-    """Draw the root locus over a parameter."""
+    """Plot the root locus over a parameter."""
     figure, axes = figure_of(1, 1, 7.0, 5.0)
     place = axes[0, 0]
     pairs = zip(values, found, strict=True)

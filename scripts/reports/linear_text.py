@@ -1,4 +1,4 @@
-"""The text that kinetree linearize prints: modes, zeros, margins, limit cycles, measured responses."""
+"""The text output of kinetree linearize: modes, zeros, margins, limit cycles, measured responses."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ STAGE_HEAD = ("stage", "begins\n[s]", "controller", "", "gain\nmargin", "phase\n
 
 
 def stage_rows(stages: list[Any]) -> list[tuple[str, ...]]:
-    """Return stage, instant, controller, stability and margins of every loop."""
+    """Return a row per loop and stage: stage, time, controller, stability and margins."""
     return [
         (
             stage.stage,
@@ -76,7 +76,7 @@ def stage_rows(stages: list[Any]) -> list[tuple[str, ...]]:
 
 
 def worst_of(stages: list[Any]) -> str:
-    """Return a sentence that names the stage and the loop with the least modulus margin."""
+    """Return a sentence on the stage and loop with the smallest modulus margin."""
     from kinetree.models.analysis.control_loops import worst_loop
 
     found = worst_loop(stages)
@@ -87,7 +87,7 @@ def worst_of(stages: list[Any]) -> str:
 
 
 def show_stages(stages: list[Any]) -> None:
-    """Print the margins of the loops as the stages begin, and the worst of them."""
+    """Print the margins of the loops at the start of each stage, and the smallest of them."""
     from kinetree.scripts.reports.summary import show_table, text_table
 
     title = "Margins of the controllers as the stages begin"
@@ -97,7 +97,9 @@ def show_stages(stages: list[Any]) -> None:
 
 
 def sampling(each: Any) -> str:
-    """Return sample rate and delay of a controller loop as text, and whether its command is limited."""
+    """Return a text with sample rate and delay of a controller loop, and whether its command is at
+    its limit.
+    """
     words = (
         f"{1.0 / each.period:.6g} Hz, delay {1e3 * each.delay:.4g} ms"
         if each.period
@@ -107,7 +109,7 @@ def sampling(each: Any) -> str:
 
 
 def sentence_of(margin: Margins) -> str:
-    """Return stability, gain, phase, delay and disk margin of a loop as one line."""
+    """Return a line with stability, gain, phase, delay and disk margin of a loop."""
     import numpy as np
 
     hertz = 2 * np.pi
@@ -128,7 +130,7 @@ def sentence_of(margin: Margins) -> str:
 
 
 def cycle_text(cycles: list[Any]) -> str:
-    """Return frequency, amplitude and stability of limit cycles as one line."""
+    """Return a line with frequency, amplitude and stability of limit cycles."""
     import numpy as np
 
     kinds = {True: "stable", False: "unstable: larger amplitudes grow"}

@@ -1,4 +1,6 @@
-"""The report of an observer: estimates with their bands, innovations, errors against a known truth."""
+"""Report page of an observer: estimates with confidence bands, innovations, errors relative to
+known true values.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ def write_observer_report(
 
 
 def sentences(content: Mapping[str, Any]) -> list[str]:
-    """Return the sentences that an engineer needs about the estimates."""
+    """Return sentences on estimates and consistency for an engineer."""
     nis = content["normalised_innovation_squared"]
     found = [
         f"Normalised innovation squared: mean {nis['mean']:.3g}, 95 % band {nis['low']:.3g} to "
@@ -94,12 +96,12 @@ def sentences(content: Mapping[str, Any]) -> list[str]:
 
 
 def label(name: str, unit: str) -> str:
-    """Return a name with its unit."""
+    """Return a name with its unit for an axis."""
     return f"{name} [{unit}]" if unit and unit != "1" else name
 
 
 def draw_estimates(found: Estimate, truth: Mapping[str, Any], record: Recorded, path: Path) -> Path:
-    """Draw every estimate with its band."""
+    """Plot every estimate with its confidence band."""
     names = found.names[-MAX_PANELS:]
     figure, axes = figure_of(len(names), 1, height=1.9 * len(names) + 0.6)
     for place, name in zip(np.atleast_1d(axes).ravel(), names, strict=True):
@@ -126,7 +128,7 @@ def draw_estimates(found: Estimate, truth: Mapping[str, Any], record: Recorded, 
 
 
 def draw_innovations(found: Estimate, path: Path) -> Path:
-    """Draw the innovations of every sensor."""
+    """Plot the innovations of every sensor."""
     names = list(found.readings)[:MAX_PANELS]
     figure, axes = figure_of(len(names), 1, height=1.9 * len(names) + 0.6)
     for place, name in zip(np.atleast_1d(axes).ravel(), names, strict=True):

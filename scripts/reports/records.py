@@ -1,4 +1,6 @@
-"""The page docs/records.md from the declarations of records and fields; `python -m kinetree.scripts.reports.records` writes it anew."""
+"""Writes the page docs/records.md from the declarations of memory records and fields: `python -m
+kinetree.scripts.reports.records`.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ matrices of a linear chain). A field is a stretch of a block whose size depends 
 
 
 def record_table(record: Record) -> str:
-    """Return one record as a Markdown table."""
+    """Return one memory record as a Markdown table."""
     rows = [
         f"| {record.at(entry.name)} | `{entry.name}` | {entry.count if entry.count > 1 else ''} | {escaped(entry.text)} |"
         for entry in record.entries
@@ -46,7 +48,7 @@ def record_table(record: Record) -> str:
 
 
 def field_table(title: str, table: Iterable[Field]) -> str:
-    """Return the fields of one block."""
+    """Return the fields of one memory block as a Markdown table."""
     rows = [
         f"| `{field.name}` | {escaped(field.size)} | {escaped(field.text)} |" for field in table
     ]

@@ -1,6 +1,8 @@
-"""Picture of a staged run: coordinates as deviations from the start, outputs of one kind together, the changes of stage marked.
+"""Plot of a staged run: coordinates as deviations from the start, outputs of one kind together,
+stage changes marked.
 
-Of hydraulic circuits and actuators, whose quantities are named PART.QUANTITY, pressures and spools are drawn; of other states those in J.
+Of hydraulic circuits and actuators, whose quantities are named PART.QUANTITY, pressures and spools
+are plotted; of other states, those in J.
 """
 
 from __future__ import annotations
@@ -24,14 +26,16 @@ FLAT = 0.05  # part of a panel's height below which no line would show its motio
 
 
 def kind(name: str) -> str:
-    """Return the first word of a name: jack_load_front_left and jack_load_rear_right are of one
-    kind, and so are module1_height and module2_height.
+    """Return the first word of a name, by which outputs are grouped: jack_load_front_left and
+    jack_load_rear_right are of one kind, and so are module1_height and module2_height.
     """
     return re.split(r"[^A-Za-z]", name, maxsplit=1)[0]
 
 
 def drawn(system: Any, result: Any) -> list[str]:
-    """Return the outputs and states that are useful over a whole run."""
+    """Return the outputs and states to plot: those that vary during the run and are pressures,
+    spools, energies or named outputs.
+    """
     found = []
     for name in (*(column.name for column in system.compiled.outputs), *system.compiled.states):
         part, _, quantity = name.partition(".")
@@ -48,7 +52,7 @@ def drawn(system: Any, result: Any) -> list[str]:
 def panels(
     result: Any, coordinates: Iterable[str], outputs: Iterable[str]
 ) -> list[tuple[str, str, list[str]]]:
-    """Return the groups of variables drawn together: ("deviation" or "value", unit, names)."""
+    """Return the groups of variables that share a panel: ("deviation" or "value", unit, names)."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for name in lasting(result, list(coordinates)):
         found.setdefault(("deviation", result.unit(name), ""), []).append(name)
@@ -92,7 +96,7 @@ def draw_stages(system: Any, result: Any, path: str | Path) -> None:
 
 
 def draw_panel(axes: Any, result: Any, what: str, names: list[str]) -> None:
-    """Draw the lines of one panel in a fitting unit."""
+    """Draw the lines of one panel in a unit that fits the values."""
     height = max(result[name].max() for name in names) - min(result[name].min() for name in names)
     if len(names) > 1 and max(np.ptp(result[name]) for name in names) < FLAT * height:
         what = "deviation"

@@ -1,4 +1,6 @@
-"""Tables over stages that a description or a command line asks for: shown, and written as CSV, HTML or LaTeX."""
+"""Tables over stages requested in a description or on the command line: shown, and written as CSV,
+HTML or LaTeX.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ LATEX = {
 
 
 def asked(spec: str) -> ReportTable:
-    """Parse the text of a stage table, ROWS[:COLUMNS[:STAGES[:REFERENCE]]] with commas in lists, as
-    in end:slew,luff:swing*:stage.
+    """Parse the request of a stage table, ROWS[:COLUMNS[:STAGES[:REFERENCE]]] with commas in lists,
+    as in end:slew,luff:swing*:stage.
     """
     kind, columns, stages, reference, *more = [
         *(part.strip() for part in spec.split(":")),
@@ -60,7 +62,7 @@ def asked(spec: str) -> ReportTable:
 
 
 def listed(text: str) -> list[str]:
-    """Return the names between commas."""
+    """Return the names in a list separated by commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
@@ -72,14 +74,14 @@ def number_or_text(text: str) -> float | str:
 
 
 def wanted_tables(description: Any, specs: Sequence[str]) -> dict[str, ReportTable]:
-    """Return the tables of the command line, or those of the description."""
+    """Return the tables requested on the command line, or else those of the description."""
     return {spec: asked(spec) for spec in specs} if specs else dict(description.report.tables)
 
 
 def made_tables(
     result: Any, wanted: dict[str, ReportTable], coordinates: Sequence[str] = ()
 ) -> list[StageTable]:
-    """Return the tables of a run; raise BadInput for unknown columns and stages."""
+    """Return the requested tables of a run; raise BadInput for unknown columns and stages."""
     made = []
     for name, table in wanted.items():
         try:
@@ -92,7 +94,9 @@ def made_tables(
 def check_tables(
     result: Any, wanted: dict[str, ReportTable], coordinates: Sequence[str] = ()
 ) -> None:
-    """Refuse names before the run: of columns by a result without rows, of stages by the description."""
+    """Raise BadInput for unknown columns and stages before the run; `result` is a result without
+    rows.
+    """
     for name, objection in not_there(result, wanted, coordinates).items():
         raise BadInput(f"table '{name}': {objection}")
 
@@ -114,7 +118,7 @@ def write_tables(path: Path, tables: Sequence[StageTable], title: str) -> Path:
 
 
 def latex(table: StageTable) -> str:
-    """Return a table of booktabs."""
+    """Return a table as LaTeX with booktabs."""
     head, *lines = [
         [re.sub(r"[\\_%&#${}^~]", lambda found: LATEX[found[0]], cell) for cell in row]
         for row in table.rows()

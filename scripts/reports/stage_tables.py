@@ -1,5 +1,5 @@
 """Summary tables of a staged run: values at stage starts and ends, largest deviations, balances at
-events.
+stage changes.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def rows_of(
     scale: np.ndarray | float = 1.0,
     whole: Mapping[str, np.ndarray] | None = None,
 ) -> list[list[str]]:
-    """Return head, the start of the run, a row per stage, then mean, standard deviation, deviation
-    from the start and, for deviations, spread.
+    """Return the table rows: head, start of the run, a row per stage, then mean, standard
+    deviation, deviation from the start and, for deviations, spread.
     """
     sums = {
         "mean": found.mean,
@@ -71,7 +71,9 @@ def rows_of(
 
 
 def digits(first: np.ndarray, values: np.ndarray, kind: str) -> list[int]:
-    """Return digits by column that show the deviations from the start to a thousandth."""
+    """Return for each column the number of digits that resolves the deviations from the start to a
+    thousandth.
+    """
     if kind == "max_deviation":
         return [DIGITS] * first.size
     moved, size = np.abs(values - first).max(axis=0), np.abs(np.vstack([values, first])).max(axis=0)
@@ -87,10 +89,11 @@ def stage_table(
     kind: str,
     units: Sequence[str] | None = None,
 ) -> list[list[str]]:
-    """Return a stage table of data without events, such as a co-simulation; stages begin and end at
-    their rows.
+    """Return a stage table of data without recorded events, such as a co-simulation; stages begin
+    and end at rows.
 
-    With `units` every column is told in the one that fits what it changes by, and what is rounding is 0.
+    With `units`, every column is shown in a unit that fits its changes, and rounding errors are
+    shown as 0.
     """
     data, numbers = np.column_stack(list(columns.values())), np.unique(stages.astype(int))
     known = units or [""] * len(columns)
@@ -115,7 +118,7 @@ def stage_table(
 
 
 def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]]:
-    """Return the three tables of a result by title; every column in a unit that fits it."""
+    """Return the three summary tables of a result by title, with columns in fitting units."""
     names = lasting(result, coordinates)
     if not names:
         return {}
@@ -144,7 +147,9 @@ def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]
 
 
 def fitted(result: Any, name: str, values: np.ndarray) -> tuple[float, str]:
-    """Return the factor and unit of a column: the one it asks for, else one that fits its values."""
+    """Return the factor and unit in which a column is shown: its display unit, else one that fits
+    its values.
+    """
     asked = result.display_unit(name)
     return (1.0, asked) if asked else fitting(result.unit(name), values)
 
@@ -156,8 +161,8 @@ def dust_of(result: Any, names: Sequence[str]) -> np.ndarray:
 
 
 def books(result: Any) -> list[list[str]]:
-    """Return one row per stage change: totals after it, the losses, and the energy balance error so
-    far.
+    """Return the balance table, one row per stage change: totals after it, losses, and the
+    cumulative energy balance error.
     """
     totals = ("mass [kg]", "momentum x [N.s]", "momentum y [N.s]", "momentum z [N.s]", "energy [J]")
     rows = [
@@ -195,7 +200,7 @@ def books(result: Any) -> list[list[str]]:
 
 
 def show(found: dict[str, list[list[str]]], width: int = 0) -> None:
-    """Print tables, wrapping those wider than the terminal."""
+    """Print a table; one wider than the terminal is wrapped."""
     width = width or get_terminal_size((BESIDE, 24)).columns
     for title, rows in found.items():
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
@@ -223,5 +228,5 @@ def show(found: dict[str, list[list[str]]], width: int = 0) -> None:
 
 
 def staged(result: Any) -> bool:
-    """Return whether a run has enough stages for a table."""
+    """Return whether a run has enough stages for a stage table."""
     return np.unique(result["stage"]).size >= FEWEST

@@ -1,6 +1,7 @@
 """The report of a study as one self-contained HTML file, from `templates/report.html`.
 
-Pictures are inline, tables can be sorted, and it says by what command and with what versions it was made.
+Pictures are embedded, tables can be sorted, and the page states the command and the versions of
+packages.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MOST_ROWS = 2000  # of a table in the page
 
 @dataclass
 class Section:
-    """A heading with paragraphs, pictures and tables."""
+    """A section of the page: heading, paragraphs, pictures and tables."""
 
     heading: str
     texts: list[str] = field(default_factory=list)
@@ -40,7 +41,7 @@ class Section:
         return self
 
     def picture(self, figure: Any, caption: str) -> Section:
-        """Add a matplotlib figure or a PNG file."""
+        """Add a matplotlib figure or a PNG file with a caption."""
         if isinstance(figure, Path):
             data = figure.read_bytes()
         else:
@@ -51,7 +52,7 @@ class Section:
         return self
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> Section:
-        """Add a table with six-digit numbers; long tables are shortened."""
+        """Add a table with numbers of six digits; long tables are shortened."""
         shown = [[written(cell) for cell in row] for row in rows[:MOST_ROWS]]
         if len(rows) > MOST_ROWS:
             self.texts.append(f"{title or 'The table'}: the first {MOST_ROWS} of {len(rows)} rows.")
@@ -66,7 +67,7 @@ def written(cell: Any) -> str:
 
 
 def facts() -> list[tuple[str, str]]:
-    """Return versions and the machine."""
+    """Return the versions of packages and Python, and the kind of machine."""
     found = []
     for name in PACKAGES:
         try:
@@ -81,8 +82,8 @@ def facts() -> list[tuple[str, str]]:
 
 
 def plain(value: Any) -> str:
-    """Return a setting as one reads it: tables as `key = value, ...`, lists of them one after
-    another.
+    """Return a setting as readable text: tables as `key = value, ...`, list entries separated by
+    semicolons.
     """
     if is_dataclass(value) and not isinstance(value, type):
         value = vars(value)

@@ -17,7 +17,7 @@ UNLIMITED = 1000  # characters of a line
 
 
 def columns_table(result: Any, names: Sequence[str], title: str) -> "Table":
-    """Start, end and extremes of columns."""
+    """Return a table with start, end and extremes of columns."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -37,8 +37,8 @@ def text_table(
     rows: list[tuple[str, ...]],
     texts: tuple[str, ...] = (),
 ) -> "Table":
-    """Return a table for the terminal: numbers stand right; the first column, those without a
-    heading and those of `texts` stand left.
+    """Return a table for the terminal: numbers are aligned right; the first column, those without a
+    heading and those in `texts` are aligned left.
     """
     from rich.markup import escape
     from rich.table import Table
@@ -59,7 +59,7 @@ def text_table(
 
 
 def show_table(table: "Table") -> "Console":
-    """Print a table as wide as it needs to be: names are not cut."""
+    """Print a table without cutting names, even if it is wider than the terminal."""
     from rich.console import Console
     from rich.measure import Measurement
 
@@ -73,8 +73,8 @@ def show_table(table: "Table") -> "Console":
 
 
 def read_extremes(result: Any, name: str, digits: int = 6) -> tuple[str, ...]:
-    """Return start, end, smallest and largest value as displayed, with their unit; rounding
-    residues are 0.
+    """Return start, end, smallest and largest value of a column as displayed, with their unit;
+    rounding errors are shown as 0.
     """
     import numpy as np
 
@@ -103,7 +103,9 @@ def extremes(result: Any, name: str) -> dict[str, float | str]:
 
 
 def itr_advice(system: Any, result: Any) -> str:
-    """Return the steps with which a run by ITR surely converges, from its first row."""
+    """Return a text on the step sizes with which a run by ITR (iterative form) is sure to converge,
+    from its first row.
+    """
     import numpy as np
 
     from kinetree.models.analysis.itr_step import itr_step_advice
@@ -116,7 +118,7 @@ def itr_advice(system: Any, result: Any) -> str:
 
 
 def summary(system: Any, result: Any, written: list[Path], chosen: Sequence[str] = ()) -> None:
-    """Print columns at start and end with extremes, events, cost and files."""
+    """Print the summary of a run: columns at start and end with extremes, events, cost and files."""
     from rich.markup import escape
 
     names = tuple(chosen) or (

@@ -1,1 +1,3 @@
-"""The documentation as a site: pages that are written from the code, scenes, checks, and what runs the blocks of pages."""
+"""The documentation as a web site: pages generated from the code, scenes, link checks, and
+execution of the code blocks of pages.
+"""

@@ -1,4 +1,6 @@
-"""`python -m kinetree.scripts.site`: build the site into out/site without a warning, check its links; --renew runs the tutorials first."""
+"""`python -m kinetree.scripts.site`: builds the site into out/site, where warnings are errors, and
+checks its links; --renew runs the tutorials first.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ SITE = ROOT / "out" / "site"
 
 
 def renew() -> int:
-    """Run every tutorial; keep the pictures its commands write."""
+    """Run every tutorial and keep the pictures that its commands write."""
     failed = 0
     for page in sorted((DOCS / "tutorials").glob("*.md")):
         with TemporaryDirectory() as folder:
@@ -32,7 +34,7 @@ def renew() -> int:
 
 
 def build(site: Path = SITE) -> int:
-    """Return mkDocs, strict; then the links."""
+    """Build the site by MkDocs in strict mode, then check its links."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
     environment = {
         **os.environ,

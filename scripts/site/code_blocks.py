@@ -38,13 +38,13 @@ class Block:
     text: str
 
     def told(self, kind: str) -> str:
-        """Return the text after `KIND:` in the mark, or an empty text."""
+        """Return the text after `KIND:` in the mark of the block, or an empty text."""
         found = re.match(rf"{kind}: *(.+)", self.mark)
         return found[1] if found else ""
 
 
 def blocks(text: str) -> list[Block]:
-    """Return all fenced blocks in order, without the indent of lists."""
+    """Return all fenced code blocks of a page in order, without the indentation of lists."""
     found = []
     for match in BLOCK.finditer(text):
         lines = re.sub(rf"^{match['indent']}", "", match["text"], flags=re.M)
@@ -53,7 +53,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def commands(block: str) -> list[str]:
-    """Return the executable lines of a shell block, without those with placeholders."""
+    """Return the executable lines of a shell block; lines with placeholders are left out."""
     lines = block.replace("\\\n", " ").splitlines()
     return [
         line.split(" # ")[0].strip()
@@ -65,7 +65,7 @@ def commands(block: str) -> list[str]:
 
 
 def pages() -> list[Path]:
-    """README and all pages that are written by hand."""
+    """Return the README and all pages that are written by hand."""
     return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
 
@@ -76,7 +76,7 @@ def folder_of(page: Path) -> Path | None:
 
 
 def lay_out(page: Path, text: str, folder: Path) -> None:
-    """Copy the files that a page shows, and those of its example, to a folder."""
+    """Write the files shown on a page, and those of its example, to a folder."""
     example = folder_of(page)
     if example:
         shutil.copytree(example, folder, dirs_exist_ok=True)
@@ -86,7 +86,7 @@ def lay_out(page: Path, text: str, folder: Path) -> None:
 
 
 def shell(line: str, folder: Path) -> str:
-    """Return what a command prints; raise an error that shows it if it fails."""
+    """Run a command and return its output; raise an error with the output if the command fails."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     environment = {
         **os.environ,
@@ -110,7 +110,9 @@ def shell(line: str, folder: Path) -> str:
 
 
 def run_shell(page: Path, folder: Path) -> list[str]:
-    """Run the commands of a page in order and return shown lines that were not printed."""
+    """Run the commands of a page in order; return the lines shown on the page that were not
+    printed.
+    """
     text = page.read_text(encoding="utf-8")
     lay_out(page, text, folder)
     printed, wrong = "", []
@@ -133,7 +135,7 @@ def plain(line: str) -> str:
 
 
 def missing(shown: str, printed: str) -> list[str]:
-    """Return the lines of a page that were not printed, in order."""
+    """Return the lines shown on a page that are not among the printed ones in the same order."""
     there = [plain(line) for line in printed.splitlines()]
     at, wrong = 0, []
     for line in filter(None, map(plain, shown.splitlines())):
@@ -149,7 +151,7 @@ def missing(shown: str, printed: str) -> list[str]:
 
 
 def pictures(page: Path, folder: Path) -> list[tuple[Path, Path]]:
-    """Return the pictures of a page that its commands have written, with their targets."""
+    """Return pairs (picture of the page, file written by its commands)."""
     named = [
         page.parent / name
         for name in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))

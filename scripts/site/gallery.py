@@ -1,7 +1,8 @@
-"""Everything that moves, run and drawn: a page with a picture of each, and the scenes themselves.
+"""Runs and draws every mechanism of the tutorials and the library: a page with a picture of each,
+and the scenes.
 
-A scene computes while it is shown, where the mechanism can: the engine is in the page, as
-WebAssembly. The others show the run of which the picture is taken.
+Where possible, a scene simulates its mechanism while it is shown: the page contains the engine as
+WebAssembly. The others show the recorded run from which the picture is taken.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ WITHOUT = ("servo-drive",)  # nothing but oil: there is nothing to see
 
 @dataclass(frozen=True)
 class Seen:
-    """A mechanism with its scene and its picture."""
+    """A mechanism with its scene page and its picture."""
 
     name: str
     source: str
@@ -49,7 +50,7 @@ def sources() -> dict[str, str]:
 
 
 def see(name: str, source: str) -> Seen:
-    """Run a mechanism with its own settings and return its scene."""
+    """Run a mechanism with its own settings and return its scene page and picture."""
     from kinetree.models import load
     from kinetree.models.scene.html_page import page
     from kinetree.models.scene.make_scenes import run_data
@@ -80,7 +81,7 @@ def see(name: str, source: str) -> Seen:
 
 
 def live_page(mechanism: Mechanism, stop_time: float | None) -> str:
-    """Return the page that computes the mechanism; empty for linear chains and where the engine
+    """Return the page that simulates the mechanism; empty for linear chains and where the engine
     cannot be compiled to WebAssembly.
     """
     from kinetree.fmu.live import live_data
@@ -94,8 +95,8 @@ def live_page(mechanism: Mechanism, stop_time: float | None) -> str:
 
 
 def files(seen: list[Seen], embedded: set[str]) -> dict[str, str | bytes]:
-    """Return pages and pictures by their places. A recorded run is there where other pages show it,
-    or where there is no live page.
+    """Return the files of the gallery by path. The page of a recorded run is included if another
+    page embeds it, or if there is no live page.
     """
     made: dict[str, str | bytes] = {}
     for one in seen:
@@ -108,7 +109,7 @@ def files(seen: list[Seen], embedded: set[str]) -> dict[str, str | bytes]:
 
 
 def picture(data: dict[str, Any]) -> bytes:
-    """Return one instant of a scene as PNG with few colours."""
+    """Return one instant of a scene as a PNG with few colours."""
     from kinetree.models.scene.overlays import tools
     from kinetree.models.scene.video import Painter
 
@@ -121,7 +122,7 @@ def picture(data: dict[str, Any]) -> bytes:
 
 
 def gallery(seen: list[Seen]) -> str:
-    """Return the page of cards with picture, title and command of every scene."""
+    """Return the gallery page: a card with picture, title and command for every scene."""
     lines = [
         "# Gallery",
         "",

@@ -1,4 +1,4 @@
-"""Pages that are written from the code itself: commands, Python interface, gallery, changes."""
+"""Pages generated from the code: commands, Python interface, gallery, changes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INTERFACE: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def api() -> str:
-    """Return the page of the Python interface from signatures and docstrings."""
+    """Return the page of the Python interface, generated from signatures and docstrings."""
     parts = [
         "# Python interface",
         "",
@@ -74,7 +74,7 @@ def bound(value: Any) -> Any:
 
 
 def public(thing: type) -> list[tuple[str, Any]]:
-    """Return methods and properties of a class, documented ones first."""
+    """Return the public methods and properties of a class, documented ones first."""
     found: dict[str, Any] = {}
     for base in reversed(thing.__mro__):
         if base.__module__.startswith("kinetree"):
@@ -90,7 +90,9 @@ def public(thing: type) -> list[tuple[str, Any]]:
 
 
 def signature(thing: Any) -> str:
-    """Return arguments without self and without types that only a checker reads."""
+    """Return the arguments of a function without self and without type annotations that only a type
+    checker uses.
+    """
     try:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
@@ -150,7 +152,7 @@ def help_text(text: str) -> Iterator[str]:
 
 
 def row(parameter: Any) -> str:
-    """Return a line of the table of a command."""
+    """Return the table row of an argument or option of a command."""
     if parameter.param_type_name == "argument":
         name = parameter.metavar or parameter.name.upper()
         label = f"`{name}`"
@@ -163,5 +165,5 @@ def row(parameter: Any) -> str:
 
 
 def changes() -> str:
-    """Return CHANGELOG.md, whose links start at the root of the repository."""
+    """Return CHANGELOG.md as a page, with links relative to the root of the repository."""
     return (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")

@@ -1,4 +1,6 @@
-"""Pictures of the pages on laws: forces, soft ground, guides and ties, impacts; `python -m` this module renews docs/pictures."""
+"""Draws the pictures of the pages on laws: forces, soft ground, guides and ties, impacts; run by
+`python -m`, it renews docs/pictures.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ SOILS = Path(__file__).parents[2] / "tests" / "data" / "soils.json"
 
 
 def along(force: dict[str, Any], start: float, speed: float, stop: float, wave: float = 0.0) -> Any:
-    """Return a body that moves along x past a force, steadily or to and fro with the circular
-    frequency `wave`.
+    """Return the run of a body that moves along x past a force element, steadily or as an
+    oscillation of circular frequency `wave`.
     """
     other = {"child": "other", "transforms": [{"shift": "y", "coordinate": "y"}]}
     described: dict[str, Any] = {
@@ -35,7 +37,7 @@ def along(force: dict[str, Any], start: float, speed: float, stop: float, wave: 
 
 
 def forces(path: Path) -> None:
-    """Plot force laws as the engine computes them."""
+    """Plot force laws as computed by the engine."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, 3, figsize=(10.0, 5.4), constrained_layout=True)
@@ -125,7 +127,7 @@ def forces(path: Path) -> None:
 
 
 def bounce(dissipation: float) -> Any:
-    """Return a ball of 1 kg that lands on the ground."""
+    """Return the run of a ball of 1 kg that lands on the ground."""
     law = {"body": "ball", "shape": {"sphere": 0.05}, "modulus": 2e6, "dissipation": dissipation}
     return load({
         "format": "kinetree/1", "name": "ball", "gravity": [0, 0, 0], "bodies": {"ball": {"mass": 1.0}}, "forces": {"law": law},
@@ -222,7 +224,7 @@ def impacts(path: Path) -> None:
 
 
 def electric_motor(path: Path) -> None:
-    """Plot the start of the motor on the page of forces, within its limits and without them."""
+    """Plot the start of the motor on the page of forces, with and without its limits."""
     import matplotlib.pyplot as plt
 
     text = (DOCS / "forces.md").read_text(encoding="utf-8")
@@ -246,7 +248,7 @@ def electric_motor(path: Path) -> None:
 
 
 def scene(page: str, name: str, at: float, path: Path) -> None:
-    """Draw a mechanism that a page describes."""
+    """Draw the mechanism described on a page at a time."""
     text = next(
         block.text
         for block in blocks((DOCS / page).read_text(encoding="utf-8"))

@@ -1,4 +1,6 @@
-"""Links inside a built site: every one must lead to a file, every mark in a page to a place in it."""
+"""Checks the links inside a built site: each must lead to an existing file, and each fragment to an
+existing anchor.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ TABLE = re.compile(r"<p>[^<]*\|\s*-{3}|<p>\|")  # a table that was not understoo
 
 
 class Reader(HTMLParser):
-    """Links and marks of a page."""
+    """Parser that collects the links and anchors of a page."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Hooks of MkDocs: generated pages, and scenes in place of `<!-- scene: NAME -->`."""
+"""Hooks of MkDocs: generated pages, and embedded scenes in place of `<!-- scene: NAME -->`."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def embedded_scenes() -> set[str]:
-    """Return the names of the scenes that pages show."""
+    """Return the names of the scenes that pages embed."""
     texts = (path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
     return {found[1] for text in texts for found in SCENE.finditer(text)}
 
 
 def on_config(config: Any) -> Any:
-    """Return the slots of the navigation whose page is still being written stay out of it."""
+    """Remove the navigation entries of generated pages that do not exist yet."""
     config["nav"] = without_missing(config["nav"])
     return config
 
 
 def without_missing(nav: list[Any]) -> list[Any]:
-    """Return a navigation without the slots that have no page."""
+    """Return a navigation without entries whose page does not exist."""
     kept = []
     for entry in nav:
         title, inner = next(iter(entry.items())) if isinstance(entry, dict) else ("", entry)
@@ -57,7 +57,7 @@ def without_missing(nav: list[Any]) -> list[Any]:
 
 
 def decisions() -> str:
-    """Return links to all notes."""
+    """Return a Markdown list of links to all decision notes."""
     lines = []
     for path in sorted((DOCS / "decisions").glob("[0-9]*.md")):
         lines.append(
@@ -67,9 +67,7 @@ def decisions() -> str:
 
 
 def whole_numbers(row: str) -> str:
-    """Return a row of a table in which no number is broken over lines: 47 102 and 1e-16 stay
-    together.
-    """
+    """Return a table row in which no number is broken over lines, such as 47 102 or 1e-16."""
     parts = row.split("`")
     parts[::2] = [
         re.sub(r"(?<=\de)-(?=\d)", "-\u2060", re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\u00a0", part))
@@ -79,7 +77,7 @@ def whole_numbers(row: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Return a moving scene where a page asks for one; commands in the colours of commands."""
+    """Return a page with embedded scenes in place of their marks, and commands with syntax colours."""
     if page.file.src_uri == "decisions/README.md":
         return markdown + decisions()
     markdown = COMMANDS.sub(lambda found: f"```sh\n{dedent(found[0])}```\n", markdown)

@@ -1,1 +1,3 @@
-"""System Structure and Parameterization: archives of FMUs, their wires and their values, read and written."""
+"""System Structure and Parameterization (SSP): archives of FMUs, their connections and parameter
+values, read and written.
+"""

@@ -1,4 +1,4 @@
-"""System structures as archives of others, and the sources that they name."""
+"""Unpacks system structure archives and checks the file names inside them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kinetree.scripts.terminal.foreign_archives import stays, unpacked
 
 
 def unpack(path: Path, folder: Path) -> Path:
-    """Unpack a system structure; the folder that holds SystemStructure.ssd."""
+    """Unpack a system structure archive; return the folder that contains the system structure."""
     unpacked(path, folder, "an SSP archive")
     if not (folder / MAIN).is_file():
         raise BadInput(f"{path} holds no {MAIN}")
@@ -18,8 +18,8 @@ def unpack(path: Path, folder: Path) -> Path:
 
 
 def is_inside(folder: Path, source: str) -> bool:
-    """Return whether a source named by an archive is a file below the folder: no address, no
-    absolute path, no link that leads out.
+    """Return whether a source named in an archive is a file below the folder: no URL, no absolute
+    path, no link that leads out.
     """
     if not stays(source) or "://" in source or source.startswith(("#", "file:")):
         return False

@@ -1,6 +1,7 @@
-"""Reads a system structure; what Kinetree does not run is refused by name.
+"""Reads a system structure; features that Kinetree does not support are refused by name.
 
-Subsystems are flattened: their components get the names SYSTEM.COMPONENT, and connections through their connectors become direct ones.
+Subsystems are flattened: their components get the names SYSTEM.COMPONENT, and connections through
+their connectors become direct ones.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def read_ssd(folder: Path, name: str) -> Structure:
 
 
 class Reader:
-    """The reader of one file."""
+    """The reader of one SystemStructure.ssd file."""
 
     def __init__(self, folder: Path, place: str):
         self.folder, self.place = folder, place
@@ -63,7 +64,9 @@ class Reader:
         return BadInput(f"{self.place}: {text}")
 
     def parsed(self, path: Path) -> Element:
-        """Return the root of an XML file; declared entities are refused (expansion attacks)."""
+        """Return the root element of an XML file; declared entities are refused (protection from
+        expansion attacks).
+        """
         try:
             content = path.read_bytes()
             if b"<!ENTITY" in content:
@@ -75,7 +78,7 @@ class Reader:
             raise self.refuse(f"{path.name} cannot be read: {error.strerror}") from error
 
     def inside(self, source: str, what: str) -> Path:
-        """Return the file of the archive that a source names."""
+        """Return the path of a file in the archive that a source names."""
         if not is_inside(self.folder, source):
             raise self.refuse(f"{what}: source '{source[:100]}' is not inside the archive")
         if not os.path.isfile(self.folder / source):  # no name is too long for it
@@ -253,7 +256,7 @@ class Reader:
         return int(value)
 
     def link(self, edge: Edge, wires: Mapping[str, Mapping[str, str]]) -> Link:
-        """Return a direct connection with its conversion of units and our own additions."""
+        """Return a direct connection with its unit conversion and Kinetree's own attributes."""
         (start, output), (end, given), ends = edge.start, edge.end, self.ends()
         for place in (edge.start, edge.end):
             kind = ends[place].type if place in ends else ""
@@ -292,7 +295,7 @@ class Reader:
 
     # -- values ---------------------------------------------------------------------------------------------------------------------------
     def bind(self, element: Element, path: str) -> None:
-        """Read the parameter values of an element and, with qualified names, of its components."""
+        """Read the parameter values that an element sets for its components."""
         place = path.rstrip(".") or "the system"
         for binding in element.findall(f"{{{SSD}}}ParameterBindings/{{{SSD}}}ParameterBinding"):
             if (
@@ -317,7 +320,7 @@ class Reader:
                     self.assign(path + target, parameter[0], units, factor, offset)
 
     def part(self, element: Element, inline: str) -> Element | None:
-        """Return an inline part of an element, or the root of the file that it names."""
+        """Return an inline child of an element, or the root of the file that the element names."""
         source = element.get("source")
         return (
             element.find(inline)
@@ -328,7 +331,7 @@ class Reader:
     def mapping(
         self, element: Element | None, place: str
     ) -> dict[str, list[tuple[str, float, float]]] | None:
-        """Return targets with factor and offset by value name; None without a mapping."""
+        """Return (target, factor, offset) entries by the name of a value; None without a mapping."""
         if element is None:
             return None
         root = self.part(element, f"{{{SSM}}}ParameterMapping")
@@ -347,7 +350,7 @@ class Reader:
     def assign(
         self, name: str, value: Element, units: Mapping[str, Base], factor: float, offset: float
     ) -> None:
-        """Assign a parameter value to its component; outer systems override."""
+        """Assign a parameter value to its component; values of outer systems take precedence."""
         owner = next(
             (k for k, c in enumerate(self.components) if name.startswith(f"{c.name}.")), None
         )
@@ -385,9 +388,7 @@ class Reader:
 
 
 def own_facts(experiment: Element | None) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return coupling scheme, step and additions to wires from the annotations that Kinetree
-    writes.
-    """
+    """Return coupling scheme, step and wire attributes from the annotations that Kinetree writes."""
     for note in [] if experiment is None else experiment.iter(f"{{{SSC}}}Annotation"):
         ours = note.find(f"{{{OWN}}}CoSimulation") if note.get("type") == OURS else None
         if ours is not None:

@@ -1,6 +1,7 @@
 """Data of a system structure: components, connectors, connections, values, units, experiment.
 
-Names of elements and namespaces are those of SSP 1.0 and 2.0, which share them (Modelica Association, ssp-standard.org).
+Names of elements and namespaces are those of SSP 1.0, which SSP 2.0 shares (Modelica Association,
+ssp-standard.org).
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Connector:
 
 @dataclass(frozen=True)
 class Component:
-    """An FMU in the archive, and values for its variables."""
+    """An FMU in the archive, and parameter values for its variables."""
 
     name: str
     source: str
@@ -101,6 +102,6 @@ class Structure:
 
 
 def own_name(root: Mapping[str, str]) -> str:
-    """Return the name of a system; our archives keep the user's name beside an identifier."""
+    """Return the name of a system; archives of Kinetree store the user's name beside an identifier."""
     ours = root.get("generationTool", "").startswith("Kinetree")
     return (root.get("description") if ours else None) or root.get("name", "system")

@@ -1,6 +1,6 @@
 """Writes a system structure as an archive: SystemStructure.ssd, one file of values per component, FMUs as resources.
 
-Prefixes of namespaces are the customary ones: some hosts compare them instead of the namespaces.
+Namespace prefixes are the customary ones, since some hosts compare prefixes instead of namespaces.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def text_of(root: Element) -> bytes:
 
 
 def made(ssp_version: str, name: str) -> dict[str, str]:
-    """Return the attributes of a file's root."""
+    """Return the common attributes of a file's root element: version, name, tool and time."""
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "version": ssp_version,
@@ -205,7 +205,7 @@ def write_link(parent: Element, link: Link) -> None:
 def write_units(
     parent: Element, prefix: str, known: Mapping[str, Base], used: Iterable[str]
 ) -> None:
-    """Write the definitions of the units used."""
+    """Write the definitions of the units that are used."""
     names = sorted(set(used) & set(known))
     if not names:
         return
@@ -251,7 +251,7 @@ def write_experiment(root: Element, structure: Structure) -> None:
 
 
 def values(component: Component, known: Mapping[str, Base], ssp_version: str) -> Element:
-    """Return a file of values."""
+    """Return the ParameterSet of a component as an XML element."""
     root = Element(
         "ssv:ParameterSet", {"xmlns:ssv": SSV, "xmlns:ssc": SSC} | made(ssp_version, SET)
     )

@@ -1,1 +1,1 @@
-"""Studies: many runs, stabilisation, the carrier under its drives."""
+"""Studies: many runs, optimisation, controller tuning, and the carrier with its drives."""

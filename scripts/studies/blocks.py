@@ -1,7 +1,8 @@
 """Controller tables written by tuning.
 
-The command of an actuator becomes a controller NAME_control that drives it, and the actuator gives no force of its own; a command that is an input of
-the description becomes a controller of its name, and the input goes.
+The command of an actuator becomes a controller NAME_control that drives it, in place of the
+actuator's own force. A command that is an input of the description is replaced by a controller of
+the same name.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Blocks = dict[str, dict[str, Any]]
 
 
 def rounded(value: Any) -> Any:
-    """Return numbers with as many digits as matter."""
+    """Return floats rounded to DIGITS significant digits, also inside lists."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, list):
@@ -35,7 +36,7 @@ def rounded(value: Any) -> Any:
 def place_of(
     command: str, actuators: Mapping[str, Any], inputs: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """Return the controller name for a command and the key that applies it."""
+    """Return the controller's name for a command, and the key by which it is applied."""
     label, _, key = command.rpartition(".")
     if key == "force" and label in actuators:
         return f"{label}_control", {"drives": label}
@@ -62,7 +63,7 @@ def pid_blocks(
     more: Mapping[str, Any],
     notch: Mapping[str, float] | None,
 ) -> Blocks:
-    """Return the tables of a PID controller, behind a notch if given, with anti-windup."""
+    """Return the tables of a PID controller with anti-windup, behind a notch filter if given."""
     sampling = {key: more[key] for key in ("period",) if key in more}
     keys = {key: table[key] for key in ("setpoint", "offset", "low", "high") if key in table}
     block = {
@@ -81,7 +82,7 @@ def pid_blocks(
 
 
 def block_text(blocks: Blocks, remarks: list[str]) -> str:
-    """Return the tables of [controllers] as text."""
+    """Return the tables of [controllers] as TOML text."""
     return toml_text(
         {
             "controllers": {
@@ -94,8 +95,8 @@ def block_text(blocks: Blocks, remarks: list[str]) -> str:
 
 
 def with_blocks(source: Source, blocks: Blocks, parameters: Mapping[str, float]) -> dict[str, Any]:
-    """Return the description of a mechanism with the controllers in the place of the inputs they
-    give.
+    """Return the description of a mechanism in which controllers replace the inputs that they
+    command.
     """
     raw, _ = read(source)
     named, gains = parameters_of_gains(blocks)
@@ -138,14 +139,14 @@ def with_blocks(source: Source, blocks: Blocks, parameters: Mapping[str, float])
 
 
 def held(step: Mapping[str, Any], gains: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a step of the preparation in which controllers give what they begin with: what it sets
-    would else be what they work against.
+    """Return a preparation step in which all controller gains are 0, so that commands stay at their
+    offsets and do not work against the values that the step sets.
     """
     return {**step, "set": {**step.get("set", {}), **dict.fromkeys(gains, 0)}}
 
 
 def without_idle(made: dict[str, Any], text: str, kept: set[str]) -> dict[str, Any]:
-    """Return the description without parameters used only by a removed expression."""
+    """Return the description without parameters that were used only by a removed expression."""
     parameters, waiting = dict(made["parameters"]), WORD.findall(text)
     while waiting:
         name = waiting.pop()
@@ -159,8 +160,8 @@ def without_idle(made: dict[str, Any], text: str, kept: set[str]) -> dict[str, A
 
 
 def parameters_of_feedback(blocks: Blocks) -> tuple[Blocks, dict[str, Any]]:
-    """Return the same of state feedback, whose gains are of states with names of any kind:
-    CONTROLLER.gain1 and so on.
+    """Return state-feedback blocks with their gains as parameters CONTROLLER.gain1,
+    CONTROLLER.gain2, ..., since state names may not be valid parameter names.
     """
     named, gains = dict(blocks), {}
     for name, block in blocks.items():

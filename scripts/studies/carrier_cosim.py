@@ -1,7 +1,9 @@
-"""The carrier and its hydraulic drives as separate FMUs under one master: told stiffness on every actuator, a position controller per drive.
+"""The carrier and its hydraulic drives as separate FMUs under one master, with the scheme `told` on
+every actuator and a position controller per drive.
 
-Order of a communication step: the carrier, with force and stiffness of each drive and the mean of what its valve will add; then the drives, with the
-mean speed the carrier has made; then the controllers, with the new angles, for the next step.
+The order of a communication step is: the carrier, with force and stiffness of each drive and the
+mean change of force caused by its valve; then the drives, with the mean actuator speed of this
+step; then the controllers, with the new angles, for the next step.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ TOLERANCE = 1e-9  # of the reference
 
 @dataclass
 class Coupled:
-    """Recorded co-simulation with the monolithic reference."""
+    """Recorded co-simulation with its monolithic reference."""
 
     trace: Trace
     reference: Result
@@ -65,8 +67,8 @@ class Coupled:
         )
 
     def deviation(self, name: str, of: str = "") -> tuple[float, float]:
-        """Return the largest difference from the reference, both relative to their starts, and the
-        reference's range.
+        """Return the largest difference of a column from the reference, both relative to their
+        starts, and the reference's range.
         """
         exact = np.interp(self.trace.time, self.reference.time, self.reference[of or name])
         return float(np.abs(self[name] - self[name][0] - exact + exact[0]).max()), float(
@@ -76,25 +78,25 @@ class Coupled:
 
 @lru_cache(maxsize=1)
 def shipped() -> Scenario:
-    """Return the scenario of the carrier, read once."""
+    """Return the built-in scenario of the carrier, read once."""
     return read_scenario("lib:carrier")
 
 
 def drive_of(label: str) -> Drive:
-    """Return the drive with the numbers of the scenario."""
+    """Return the drive with the parameters of the scenario."""
     return made_drive(shipped().unit(label).drive or DriveSpec())
 
 
 def controller_of(label: str) -> Controller:
-    """Return proportional to the error of the angle, as inside the library's carrier."""
+    """Return the controller of an angle, proportional as inside the library's carrier."""
     return Controller((shipped().unit(f"{label}_control").controller or ControllerSpec()).pid)
 
 
 def units(
     folder: Path, backend: str, step: float, settings: dict[str, Any]
 ) -> tuple[Slave, Mapping[str, Slave], Mapping[str, Slave], list[Path]]:
-    """Return carrier, drives and controllers as FMUs in a folder; `process` steps the same programs
-    without FMUs.
+    """Return carrier, drives and controllers as FMUs in a folder; `process` instead of a back end
+    steps them in this process without FMUs.
     """
     mechanism = load("lib:carrier", outside=1, cylinders=1, **settings)
     if backend == "process":

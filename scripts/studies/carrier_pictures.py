@@ -1,4 +1,4 @@
-"""Pictures of the carrier: posture, motion and loads with reference, pressures and energy."""
+"""Plots of the carrier: posture, motion and loads with reference, pressures and energy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ Poses = dict[str, tuple[np.ndarray, np.ndarray]]
 def posed(
     modules: int = 4, **settings: Any
 ) -> tuple[Result, dict[str, tuple[np.ndarray, np.ndarray]]]:
-    """Return a run, the poses of all bodies, and the size and centre of every body's box."""
+    """Return a run of the carrier with the poses of all bodies, and the size and centre of every
+    body's box.
+    """
     source = carrier.describe(modules=modules, order=settings.pop("order", 0))
     for name in source["bodies"]:
         for quantity in ("position", "orientation"):
@@ -53,7 +55,7 @@ def posed(
 
 
 def poses(result: Result, names: list[str], t: float) -> Poses:
-    """Return position and rotation matrix of the present bodies at a time."""
+    """Return position and rotation matrix of the bodies that are present at a time."""
     row = int(np.searchsorted(result.time, t))
     ends = [
         *(event.time for event in result.events[1:]),
@@ -108,7 +110,7 @@ def draw_carrier(
 
 
 def faces(axes: Any, polygons: list[np.ndarray], colour: str, layer: float) -> None:
-    """Draw polygons, the nearest one last."""
+    """Draw polygons, those nearest to the viewer last."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     ordered = sorted(polygons, key=lambda polygon: float(polygon.mean(axis=0) @ VIEW))
@@ -125,7 +127,7 @@ def faces(axes: Any, polygons: list[np.ndarray], colour: str, layer: float) -> N
 
 
 def stand(axes: Any, here: Poses) -> None:
-    """Draw ground, wheels, jacks and cylinders, far ones first."""
+    """Draw ground, wheels, jacks and cylinders, those farthest from the viewer first."""
     ground = np.array([[-4, -3.2, 0], [8, -3.2, 0], [8, 3.2, 0], [-4, 3.2, 0]])
     faces(axes, [ground], "#e9e6dd", 0.0)
     place, turn = here["base"]
@@ -163,7 +165,7 @@ def stand(axes: Any, here: Poses) -> None:
 
 
 def marked(axes: Any, reference: Result) -> None:
-    """Mark departures by vertical lines."""
+    """Mark the departures of modules by vertical lines."""
     for event in reference.events:
         if event.stage.startswith("swing"):
             axes.axvline(event.time, color="#b03030", linewidth=0.7, linestyle="--")
@@ -172,7 +174,7 @@ def marked(axes: Any, reference: Result) -> None:
 
 
 def draw_motion(run: Coupled, path: Path) -> None:
-    """Draw angles with reference, and loads of jacks and wheels."""
+    """Plot angles with the reference, and loads of jacks and wheels."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, 7.5), layout="constrained")

@@ -1,4 +1,6 @@
-"""The mechanism of a study as one table, with what its files hold: what travels to other machines, and what tells one study from another."""
+"""The mechanism of a study as one table with the content of its files: for other machines, and to
+recognise a study by its hash.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ FILES = ("mesh", "file")  # keys whose texts are names of files
 
 
 def whole(source: Source) -> dict[str, Any]:
-    """Return the raw description of a mechanism; tables that stand in files are filled in."""
+    """Return the raw description of a mechanism, with tables from files filled in."""
     raw, origin = read(source)
     if problems := fill_tables(raw, origin):
         raise ModelError(problems)
@@ -25,8 +27,8 @@ def whole(source: Source) -> dict[str, Any]:
 
 
 def alone(source: Source) -> dict[str, Any]:
-    """Return the description for another machine, without picture meshes; meshes that define a mass
-    are refused.
+    """Return the description for another machine, without meshes for display; meshes that define a
+    mass are refused.
     """
     raw = whole(source)
     for name, body in raw.get("bodies", {}).items():
@@ -43,8 +45,8 @@ def alone(source: Source) -> dict[str, Any]:
 
 
 def marks(source: Source, **more: Any) -> dict[str, str]:
-    """Return a mark of every thing that numbers depend on: the mechanism with its files, the
-    version of Kinetree, and what else is given.
+    """Return hashes of everything that the results depend on: the mechanism with its files, the
+    version of Kinetree, and further things given.
     """
     try:
         used = version("kinetree")
@@ -60,7 +62,7 @@ def marks(source: Source, **more: Any) -> dict[str, str]:
 
 
 def digests(raw: Any, beside: Path) -> list[str]:
-    """Return what the files hold that a description names, in the order of their names."""
+    """Return the hashes of the files that a description names, sorted by path."""
     found: set[Path] = set()
     waiting = [raw]
     while waiting:
@@ -75,5 +77,5 @@ def digests(raw: Any, beside: Path) -> list[str]:
 
 
 def mark(thing: Any) -> str:
-    """Return a 16-digit hash of the content, independent of the order of keys."""
+    """Return a hash of 16 digits, independent of the order of keys."""
     return sha256(json.dumps(thing, sort_keys=True, default=repr).encode()).hexdigest()[:16]

@@ -1,7 +1,9 @@
-"""Designs of `kinetree tune`: PID loops, state feedback, observer, as [controllers] tables.
+"""Controller design of `kinetree tune`: PID loops, state feedback, observer, as [controllers] tables.
 
-Loops are tuned one after another, in the order of the file, each with those before it closed; where there are several, again with all others closed.
-The blocks are put into the mechanism and their loops opened there, sampled and delayed as they will run: they keep what was asked for.
+Loops are tuned one after another, in
+the order of the file, each with the earlier ones closed; several loops are then tuned again with
+all others closed. Finally the controllers are put into the mechanism, and margins are computed
+there with sampling and delay as in a run.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ class Design:
 
 
 def design(scenario: Scenario) -> Design:
-    """Tune all that the scenario asks for."""
+    """Tune all controllers that the scenario asks for."""
     from kinetree.models import load
 
     if scenario.mechanism is None:
@@ -148,7 +150,9 @@ def working_point(
 
 
 def holding(scenario: Scenario, system: Any, inputs: dict[str, float]) -> dict[str, float]:
-    """Return the commands that keep the start in equilibrium, if there are any."""
+    """Return the commands that keep the start state in equilibrium; empty if the mechanism moves at
+    the start.
+    """
     wanted = [table["command"] for table in scenario.loops if "offset" not in table]
     wanted = wanted or ([] if scenario.loops else scenario.commands)
     own = {
@@ -195,7 +199,7 @@ def check_names(scenario: Scenario, system: Any) -> None:
 
 
 def tune_loops(found: Design, linear: Linear, sampling: dict[str, float]) -> None:
-    """Tune the loops in order, each with earlier ones, then all others, closed."""
+    """Tune the loops in order, each with earlier ones closed, then each with all others closed."""
     scenario = found.scenario
     results: dict[int, Tuned] = {}
     smooth = linear.part(scenario.commands, scenario.measures).moving()
@@ -249,7 +253,7 @@ def kinds_of(table: dict[str, Any]) -> list[str]:
 def loop_of(
     plant: StateSpace, table: dict[str, Any], scenario: Scenario, before: Tuned | None
 ) -> Tuned | None:
-    """Return the tuned controller of one loop."""
+    """Return the tuned controller of one loop; None if no controller keeps the margins."""
     if scenario.notch and before is None:
         return notched(plant, kinds_of(table), 0.0, scenario.tune)
     return tuned(plant, kinds_of(table), 0.0, scenario.tune, before.notch if before else None)
@@ -260,7 +264,7 @@ def laws_of(results: dict[int, Tuned]) -> dict[int, Closed]:
 
 
 def alone(whole: StateSpace, scenario: Scenario, closed: dict[int, Closed], k: int) -> StateSpace:
-    """Return the plant seen by loop k with the other loops closed."""
+    """Return the plant between command and measurement of loop k, with the other loops closed."""
     for other, law in closed.items():
         if other != k:
             whole = closed_over(whole, scenario.loops[other], law, scenario)
@@ -306,7 +310,7 @@ def loop_blocks(
 def feedback_blocks(
     found: Design, places: dict, offsets: dict[str, float], rests: dict[str, float], linear: Linear
 ) -> Blocks:
-    """Return state feedback, continuous: one block a command."""
+    """Return the tables of continuous state feedback, one controller per command."""
     assert found.feedback is not None
     blocks: Blocks = {}
     for command, row in zip(found.scenario.commands, found.feedback[0], strict=True):
@@ -324,7 +328,7 @@ def feedback_blocks(
 
 
 def observer_blocks(block: dict[str, Any], places: dict, offsets: dict[str, float]) -> Blocks:
-    """Return the tables of an observer for all commands."""
+    """Return the tables of an observer with feedback to all commands."""
     names = [name for name, _ in places.values()]
     driven = [drives.get("drives") for _, drives in places.values()]
     if len(names) == 1:
@@ -342,7 +346,7 @@ def observer_blocks(block: dict[str, Any], places: dict, offsets: dict[str, floa
 
 
 def closed_loops(scenario: Scenario, blocks: Blocks, parameters: dict[str, float]) -> list[Any]:
-    """Return margins with the blocks in the mechanism."""
+    """Return the margins of the loops with the controllers in the mechanism."""
     from kinetree.models import load
     from kinetree.models.analysis.control_loops import control_loops
 
@@ -350,7 +354,7 @@ def closed_loops(scenario: Scenario, blocks: Blocks, parameters: dict[str, float
 
 
 def closed_over(whole: StateSpace, table: dict, law: Closed, scenario: Scenario) -> StateSpace:
-    """Return the plant with one loop closed."""
+    """Return the plant with one control loop closed."""
     i, j = scenario.measures.index(table["measure"]), scenario.commands.index(table["command"])
     C = controller_of(law[0], period_of(whole), law[1])
     b, c, d = whole.B[:, j : j + 1], whole.C[i : i + 1], float(whole.D[i, j])

@@ -1,7 +1,9 @@
-"""Search of the most informative experiment within bounds (D-optimal, largest det F).
+"""Search of the most informative experiment within bounds (D-optimal: largest det F of the Fisher
+information F).
 
-Differential evolution over the score of `models/analysis/experiment_information.py`, the mean of
-log₁₀ of the information. A column that moves further than allowed is penalised. Laws of inputs name the numbers that are searched.
+Differential evolution maximises the score of `models/analysis/experiment_information.py`, the mean
+of log₁₀ of the information. A column that deviates more than allowed is penalised. The variables
+are named numbers in the laws of inputs.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ WORST = 1e3  # score of what cannot be run
 
 @dataclass(frozen=True)
 class Wanted:
-    """Settings of the search: parameters, noise, duration, bounds, allowed motion."""
+    """Settings of the search: parameters to identify, noise, duration, bounds of variables, allowed
+    deviations.
+    """
 
     parameters: list[str]
     noise: Mapping[str, float]
@@ -42,7 +46,7 @@ class Wanted:
 def best_excitation(
     mechanism: Mechanism, wanted: Wanted, made: Callable[[dict[str, float]], Experiment]
 ) -> dict[str, float]:
-    """Return the numbers of the experiment with the largest information."""
+    """Return the values of the variables for which the experiment has the largest information."""
     from scipy.optimize import differential_evolution
 
     names, sizes = (
@@ -90,7 +94,9 @@ def best_excitation(
 
 
 def excess(mechanism: Mechanism, wanted: Wanted, each: Experiment) -> float:
-    """Return the relative excess of the worst column over its allowed motion; 0 if none exceeds it."""
+    """Return the relative excess of the worst column over its allowed deviation; 0 if none exceeds
+    it.
+    """
     if not wanted.most:
         return 0.0
     system = mechanism.compile(**each.settings)

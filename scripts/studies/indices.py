@@ -27,7 +27,7 @@ def problem(names: Sequence[str]) -> dict[str, Any]:
 
 
 def saltelli(count: int, samples: int, seed: int) -> np.ndarray:
-    """Return the points of the unit cube, samples (count + 2) rows."""
+    """Return Saltelli's points in the unit cube, samples (count + 2) rows."""
     names = [str(k) for k in range(count)]
     return salib().sample.sobol.sample(
         problem(names), samples, calc_second_order=False, seed=seed % 2**32
@@ -35,7 +35,9 @@ def saltelli(count: int, samples: int, seed: int) -> np.ndarray:
 
 
 def indices(values: np.ndarray, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return S1, S1_conf, ST, ST_conf of one measure over the points of `saltelli`, in their order."""
+    """Return the Sobol indices S1, S1_conf, ST, ST_conf of one measure, given its values at the
+    points of `saltelli`.
+    """
     if np.ptp(values) == 0.0 or not np.isfinite(values).all():
         return {key: np.full(len(names), np.nan) for key in ("S1", "S1_conf", "ST", "ST_conf")}
     centred = (values - values.mean()) / values.std()

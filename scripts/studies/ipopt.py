@@ -1,4 +1,6 @@
-"""IPOPT by casadi's wheel, which carries it: the functions of a search as callbacks with slopes, second slopes by BFGS."""
+"""IPOPT from casadi's package: the functions of a search as callbacks with gradients; second
+derivatives by BFGS.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def ipopt(search: Search, start: np.ndarray, scale: float) -> Any:
-    """Return the result in scipy's words: x and message."""
+    """Minimise the objective of a search by IPOPT; return a result with scipy's attributes x and
+    message.
+    """
     try:
         import casadi
     except ImportError:

@@ -1,8 +1,10 @@
 """Sampled LQG control with the delay of the exchange.
 
-The plant from sample to sample z⁺ = A z + B v (models/analysis/sampled_loops.py: the commands under way are states of it) with two Riccati equations:
-K for Σ zᵀQz + vᵀRv, L for disturbances of given density at the inputs and noise of given density in the measures (variance density²/(2 period), as
-a controller's `noise` makes it). The observer is the block `observer`: z = z⁻ + L (y - C z⁻), v = -K z.
+The plant is z⁺ = A z + B v from sample to sample (models/analysis/sampled_loops.py; commands in
+transit are states), and two Riccati equations are solved: K for Σ zᵀQz + vᵀRv, L for disturbances
+of given density at the inputs and noise of given density in the measures (variance density²/(2
+period), as a controller's `noise` makes it). The observer is the block `observer`: z = z⁻ + L (y -
+C z⁻), v = -K z.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class Observed:
         )
 
     def block(self, measures: Sequence[str], rests: Sequence[float]) -> dict:
-        """Return a table of [controllers]."""
+        """Return the observer as a table of [controllers]."""
         values = [
             f"{name} - {rest!r}" if rest else name
             for name, rest in zip(measures, rests, strict=True)
@@ -53,7 +55,7 @@ class Observed:
 
 
 def weights(names: Sequence[str], given: Mapping[str, float], usual: float) -> np.ndarray:
-    """Return a diagonal by name; unknown names are errors."""
+    """Return a diagonal matrix of weights by name; raise ValueError for unknown names."""
     for name in given:
         if name not in names:
             raise ValueError(f"no '{name}' to weigh; there are {', '.join(names)}")
@@ -68,8 +70,8 @@ def observed(
     delay: float,
     table: Mapping[str, Mapping[str, float]],
 ) -> Observed:
-    """Return `table`: weights of states and inputs, densities of disturbances at the inputs and of
-    noise in the measures, all by name.
+    """Design a sampled observer with state feedback. `table` has weights of states and inputs,
+    densities of disturbances at the inputs and of noise in the measurements, all by name.
     """
     part = linear.part(commands, measures)
     plant = held_plant(part, period, delay)

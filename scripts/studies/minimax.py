@@ -1,13 +1,19 @@
-"""Largest values of runs made small by shooting: whole time histories, linearised by differences of runs, and a linear program per step.
+"""Minimises the largest values of runs: time histories are linearised by difference quotients, and
+each step solves a linear program.
 
-A measure deviation(c) or peak(c) is the largest of |r(t)| over the rows of a run, r = c - c(start) or c; over the variables it has corners wherever
-another row becomes the largest, where methods for smooth functions crawl. Here every row counts: with r + J d about the present point
+A measure deviation(c) or peak(c) is the largest of |r(t)| over the rows of a run, r = c - c(start)
+or c; as a function of the variables it has a kink wherever another row becomes the largest, where
+methods for smooth functions converge slowly. Here every row is a constraint: with r + J d about the
+present point
 
-    least  z   subject to   ±(r(t) + J(t) d) ≤ s,   Σ weight s + Σ weight (other measures + slopes d) ≤ z,   constraints,   |d| ≤ radius
+    minimise z   subject to   ±(r(t) + J(t) d) ≤ s,   |d| ≤ radius,   constraints,
+                              Σ weight s + Σ weight (other measures + derivatives d) ≤ z
 
-over all scenarios (z the worst, or the mean). A step that makes the measures of a run smaller is taken, and the radius follows what it gained of what
-the program promised (K. Madsen, "An algorithm for minimax solution of overdetermined systems of non-linear equations", J. Inst. Maths Applics 16
-(1975) 321). The multipliers of the last program say what holds the answer up: rows of both signs, bounds, constraints.
+over all scenarios (z the worst, or the mean). A step that makes the measures of the runs smaller is
+accepted, and the trust radius follows the ratio of actual and predicted gain (K. Madsen, "An
+algorithm for minimax solution of overdetermined systems of non-linear equations", J. Inst. Maths
+Applics 16 (1975) 321). The multipliers of the last program name the active rows of both signs,
+bounds and constraints.
 """
 
 from __future__ import annotations
@@ -33,20 +39,22 @@ PEAKS = {"deviation": lambda column: column - column[0], "peak": lambda column: 
 
 @dataclass
 class Local:
-    """A point with its histories and measures, and their slopes, scenario by scenario."""
+    """A point with the histories of its runs, its measures and their derivatives, scenario by
+    scenario.
+    """
 
     rows: list[list[np.ndarray]]  # by scenario and peak measure
     values: np.ndarray  # (scenarios, texts)
 
     def known(self) -> bool:
-        """Return whether all runs could be measured."""
+        """Return whether all runs at the point could be measured."""
         return bool((self.values < BAD).all()) and all(
             np.isfinite(row).all() for rows in self.rows for row in rows
         )
 
 
 def local(search: Search, point: np.ndarray, about: np.ndarray | None = None) -> Local:
-    """Return the values and slopes of a point's runs; a measure of a stage or phase looks at the
+    """Return histories and measures of the runs at a point; a measure of a stage or phase uses the
     rows that the run at `about` has in it.
     """
     texts = [text for text in search.task.texts if parsed(text)[0] in PEAKS]
@@ -61,14 +69,16 @@ def local(search: Search, point: np.ndarray, about: np.ndarray | None = None) ->
 def history(
     search: Search, text: str, kept: dict[str, np.ndarray], frame: dict[str, np.ndarray]
 ) -> np.ndarray:
-    """Return what a measure makes small over the rows of a run; 0 outside of its stage or phase."""
+    """Return the time history whose largest magnitude is the measure; 0 outside its stage or phase."""
     name, column = parsed(text)
     rows, part = np.asarray(PEAKS[name](kept[column])), part_in(text)
     return np.where(search.parts.inside(frame[STAGES])(part), rows, 0.0) if part else rows
 
 
 def minimax(search: Search, start: np.ndarray) -> Any:
-    """Return the result in scipy's words: x and message."""
+    """Minimise the largest values from a start; return a result with scipy's attributes x and
+    message.
+    """
     point, radius, message = start.copy(), RADIUS, f"{search.task.iterations} iterations"
     for _ in range(search.task.iterations):
         shifts = np.where(point <= 1.0 - SHIFT, SHIFT, -SHIFT)
@@ -119,13 +129,13 @@ def minimax(search: Search, start: np.ndarray) -> Any:
 
 
 def price(search: Search, values: np.ndarray) -> float:
-    """Return the objective with penalties of violated constraints."""
+    """Return the objective with penalties for violated constraints."""
     objective = search.objective(values)
     return objective + PRICE * abs(objective) * search.broken(values)
 
 
 def foreseen(here: Local, near: list[Local], shifts: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """Return measures after a step by their slopes, (scenarios, texts)."""
+    """Return the measures predicted for a step by their difference quotients, (scenarios, texts)."""
     return here.values + sum(
         part * (each.values - here.values) / shift
         for part, each, shift in zip(step, near, shifts, strict=True)
@@ -141,7 +151,7 @@ def program(
     radius: float,
     off: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, float]:
-    """Return the step of the linear program and its predicted gain."""
+    """Solve the linear program about a point; return its step and its predicted gain."""
     known_off = np.broadcast_to(off, here.values.shape)
     task, n = search.task, point.size
     kinds = [parsed(text)[0] in PEAKS for text in task.texts]

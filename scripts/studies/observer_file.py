@@ -20,13 +20,15 @@ from kinetree.scripts.terminal.input_files import FileTable, Real, checked, read
 
 
 class WithUnit(FileTable):
-    """A number in a unit of its own."""
+    """A number with its own unit of measure."""
 
     value: Real
     unit: str
 
     def in_si(self) -> float:
-        """Return the number in SI; a difference, so that offsets of units do not count."""
+        """Return the number in SI units; offsets of units do not count, since the number is a
+        difference.
+        """
         try:
             return self.value * parse_unit(self.unit).factor
         except UnitError as error:
@@ -37,12 +39,12 @@ Size = Real | WithUnit
 
 
 def si(value: Size) -> float:
-    """Return a number in SI."""
+    """Return a number, with or without its own unit, in SI units."""
     return value.in_si() if isinstance(value, WithUnit) else float(value)
 
 
 class Measurement(FileTable):
-    """A sensor: a coordinate, speed or output of the mechanism that the record holds."""
+    """A sensor: a coordinate, speed or output of the mechanism that the record contains."""
 
     noise: Size = Field(description="Standard deviation of the noise")
     column: str = Field(default="", description="Name in the record; left out: the same")
@@ -57,7 +59,7 @@ class Measurement(FileTable):
 
 
 class Estimated(FileTable):
-    """A parameter that is estimated."""
+    """A parameter to estimate."""
 
     start: Size | None = Field(default=None, description="First guess; left out: the description's")
     std: Size = Field(description="Standard deviation of the first guess")
@@ -67,7 +69,7 @@ class Estimated(FileTable):
 
 
 class UnknownForce(Estimated):
-    """A force or moment from outside that nobody measures: along a coordinate, or on a body."""
+    """An external force or moment that is not measured: along a coordinate, or on a body."""
 
     coordinate: str | None = None
     body: str | None = None
@@ -77,7 +79,9 @@ class UnknownForce(Estimated):
 
     @model_validator(mode="after")
     def one_place(self) -> UnknownForce:
-        """Require a coordinate, or a body with a direction; an existing input has neither."""
+        """Require a coordinate, or a body with a direction; neither is allowed for an existing
+        input.
+        """
         if self.coordinate is not None and self.body is not None:
             raise ValueError("coordinate and body exclude each other")
         if (self.body is None) != (self.direction is None):
@@ -86,7 +90,7 @@ class UnknownForce(Estimated):
 
 
 class ObserverFile(FileTable):
-    """The whole file."""
+    """The schema of the whole file."""
 
     mechanism: str
     record: str | None = None
@@ -107,7 +111,7 @@ class ObserverFile(FileTable):
 
 
 class Task:
-    """A file that was read: the problem, and where its record is."""
+    """A checked file: the estimation problem and the path of its record."""
 
     def __init__(self, path: Path, given: ObserverFile):
         self.path, self.file = path, given
@@ -117,7 +121,9 @@ class Task:
         self.problem = EstimationProblem(self.system, self.setup())
 
     def _source(self) -> dict[str, Any]:
-        """Return the description with the set parameters, and an input and a force for every unknown force."""
+        """Return the description with the set parameters, and with an input and a force element for
+        every unknown force.
+        """
         name, overrides = self.file.mechanism, dict(self.file.set)
         source: str | Path = name
         if not name.startswith("lib:") and not Path(name).is_absolute():
@@ -155,7 +161,7 @@ class Task:
         return raw
 
     def _unit(self, force: UnknownForce) -> list[float]:
-        """Return the direction of a force with length 1."""
+        """Return the direction of a force as a unit vector."""
         direction = np.array(force.direction, dtype=float)
         length = float(np.linalg.norm(direction))
         if not length:
@@ -163,7 +169,7 @@ class Task:
         return (direction / length).tolist()
 
     def setup(self) -> Setup:
-        """Return the estimator as the file asks for it, numbers in SI."""
+        """Return the estimator's settings in SI units."""
         file = self.file
         values = self.system.compiled
         given = {
@@ -190,7 +196,9 @@ class Task:
         )
 
     def record(self, other: Path | None = None) -> tuple[Recorded, dict[str, Any]]:
-        """Return the record with columns named as the mechanism names them, and known truths."""
+        """Return the record with columns renamed to names of the mechanism, and the known true
+        values.
+        """
         from kinetree.scripts.terminal.measured_files import single
 
         if other is None and self.file.record is None:
@@ -213,7 +221,7 @@ class Task:
 
 
 def unknown(name: str, given: Estimated, otherwise: float) -> Unknown:
-    """Return an estimated quantity in SI."""
+    """Return the settings of an estimated quantity in SI units; `otherwise` is its default start."""
     return Unknown(
         name,
         otherwise if given.start is None else si(given.start),

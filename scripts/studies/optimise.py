@@ -1,7 +1,9 @@
-"""Optimisation of parameters: measures of runs made small under bounds and constraints (the file: optimise_file.py).
+"""Optimisation of parameters: minimises measures of runs under bounds and constraints (its file:
+optimise_file.py).
 
-A whole generation of differential evolution is run together. What is found is the best of all evaluations that keeps the constraints. With `pareto`
-the first measure is made small under bounds on the second, from the least it can be to what it is where the first one is least.
+A whole generation of differential evolution is run together. The result is the best of all
+evaluations that satisfy the constraints. With `pareto` the first measure is minimised under bounds
+on the second, which range from the minimum of the second to its value at the minimum of the first.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ class Found:
 
 
 def optimise(task: Task, told: Told = lambda done, best: None, state: Path | None = None) -> Found:
-    """Return the search from all starts; interrupts keep the best, `state` stores evaluations."""
+    """Run the search from all starts and return the best point; an interrupt keeps the best so far,
+    `state` stores evaluations.
+    """
     if task.pareto:
         return front(task, told, state)
     search, ends, message, interrupted = Search(task, told, state), [], "", False
@@ -86,7 +90,7 @@ def optimise(task: Task, told: Told = lambda done, best: None, state: Path | Non
 
 
 def locally(search: Search, start: np.ndarray) -> Any:
-    """Make one gradient search."""
+    """Run one gradient-based search from a start."""
     from scipy.optimize import Bounds, NonlinearConstraint, minimize
 
     def at(s: np.ndarray) -> np.ndarray:
@@ -119,8 +123,8 @@ def locally(search: Search, start: np.ndarray) -> Any:
 
 
 def globally(search: Search, start: np.ndarray) -> Any:
-    """Return differential evolution, a generation at a time, the start among the first; broken
-    constraints are paid for.
+    """Run differential evolution, one generation at a time, with the start in the first one;
+    violated constraints are penalised.
     """
     from scipy.optimize import differential_evolution
 
@@ -146,8 +150,8 @@ def globally(search: Search, start: np.ndarray) -> Any:
 
 
 def front(task: Task, told: Told, state: Path | None) -> Found:
-    """Return the points of the Pareto front of two measures, each from the one before; dominated
-    ones are left out.
+    """Return the points of the Pareto front of two measures; each search starts from the point
+    before, and dominated points are left out.
     """
     first, second = task.measures
     pairs = ((first, second), (second, first))
@@ -204,5 +208,5 @@ def part_of(
 
 
 def state_of(state: Path | None, number: int) -> Path | None:
-    """Return the state file of one search of several."""
+    """Return the state file of one of several searches."""
     return None if state is None else state.with_name(f"{state.stem}-{number}{state.suffix}")

@@ -60,7 +60,7 @@ RUN = {"stop_time", "output_step", "integrator", "step", "tolerance", "inputs"}
 
 @dataclass
 class Variable:
-    """Bounds and where the search begins."""
+    """Bounds and start of a variable."""
 
     low: float
     high: float
@@ -70,7 +70,7 @@ class Variable:
 
 @dataclass
 class Task:
-    """A checked file."""
+    """A checked optimisation file."""
 
     source: str
     variables: dict[str, Variable]
@@ -98,7 +98,7 @@ class Task:
 
 
 def orders_of(task: Task) -> dict[str, list[str]]:
-    """Return the settings that are permutations, with their variables."""
+    """Return the settings that are permutations, with the variables of their positions."""
     return {
         name: [place for place in task.variables if place.startswith(f"{name}[")]
         for name in task.orders
@@ -204,7 +204,7 @@ def read_task(path: Path) -> Task:
 
 
 def numbered(text: str) -> list[str]:
-    """Return the names of `pulse_[1-9]`, or the name itself."""
+    """Return the names that `pulse_[1-9]` stands for, or the name itself."""
     match = re.fullmatch(r"(.*)\[(\d{1,4})-(\d{1,4})\](.*)", text)
     if match is None:
         return [text]
@@ -212,7 +212,7 @@ def numbered(text: str) -> list[str]:
 
 
 def places(name: str, table: dict[str, Any], place: str) -> dict[str, Variable]:
-    """Return { order = N }, or the list to begin with: who is first, second, ..."""
+    """Return the variables of a permutation { order = N }, or of one with the list to begin with."""
     begin = (
         list(range(1, table["order"] + 1)) if isinstance(table["order"], int) else table["order"]
     )
@@ -232,7 +232,7 @@ def places(name: str, table: dict[str, Any], place: str) -> dict[str, Variable]:
 
 
 def variable(table: Any, place: str) -> Variable:
-    """Return { from, to, start }; the start is the middle where it is left out."""
+    """Return the variable of a table { from, to, start }; the start defaults to the middle."""
     if not isinstance(table, dict) or not {"from", "to"} <= set(table) <= {
         "from",
         "to",

@@ -1,4 +1,4 @@
-"""The motion before and after an optimisation, and numbered variables as the curves that they are."""
+"""Report sections of an optimisation: runs before and after it, and numbered variables as curves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ FROM_START = ("deviation",)  # measures of the way from the start
 
 
 def motion_section(task: Task, found: Found) -> Section:
-    """Return the columns that the measures look at, over time, at the start and as found."""
+    """Return the section with the columns of the measures over time, at the start and at the
+    result.
+    """
     section = Section("Motion before and after")
     begin = {name: each.start for name, each in task.variables.items()}
     try:
@@ -59,7 +61,7 @@ def motion_section(task: Task, found: Found) -> Section:
 
 
 def run_at(task: Task, values: dict[str, float]) -> Any:
-    """Return the run of the first scenario with these variables."""
+    """Return the run of the first scenario with given values of the variables."""
     orders = {
         name: [round(values[place]) for place in places] for name, places in orders_of(task).items()
     }
@@ -71,7 +73,9 @@ def run_at(task: Task, values: dict[str, float]) -> Any:
 
 
 def curves(names: list[str]) -> dict[str, list[tuple[int, str]]]:
-    """Return the numbered variables by the text around their number, in the order of the numbers."""
+    """Return groups of numbered variables by the text around their number, in the order of the
+    numbers.
+    """
     found: dict[str, list[tuple[int, str]]] = {}
     for name in names:
         if match := re.fullmatch(r"(.*?)(\d+)(\D*)", name):
@@ -80,7 +84,9 @@ def curves(names: list[str]) -> dict[str, list[tuple[int, str]]]:
 
 
 def curve_section(task: Task, found: Found) -> Section | None:
-    """Return numbered variables over their numbers, at the start and as found, with their bounds."""
+    """Return the section with numbered variables over their numbers, at the start and at the
+    result, with their bounds.
+    """
     places = {place for each in orders_of(task).values() for place in each}
     drawn = curves([name for name in task.variables if name not in places])
     if not drawn:

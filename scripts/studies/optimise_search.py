@@ -1,9 +1,11 @@
-"""Evaluations of an optimisation: all scenarios of a point, remembered on request in a file, with their slopes.
+"""Evaluations of an optimisation: all scenarios of a point and their derivatives, cached in a file
+if wanted.
 
-Variables are scaled to 0..1 by their bounds. Slopes are central differences whose runs go together (System.simulate_many: in vector lanes where the
-mechanism allows), or those of the adjoint of a run (Result.gradient), exact, at the cost of a few runs whatever the number of variables: where
-that is asked for, or where it is less work and the run has one.
-The state file has a line per evaluation: a search that begins anew finds there what it asks for again, and goes on.
+Variables are scaled to 0..1 by their bounds. Derivatives are central differences, whose runs are
+simulated together (System.simulate_many: in SIMD lanes where the mechanism allows). The alternative
+is the exact adjoint of a run (Result.gradient), which costs a few runs whatever the number of
+variables; it is used on request, or where it is cheaper and available. The state file has a line
+per evaluation: a restarted search reads known evaluations from it and continues.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ KEPT = 1e-6  # by which a constraint may be exceeded, part of its bound
 
 
 class Search:
-    """Evaluations of a task, counted and remembered."""
+    """Counted and cached evaluations of a task."""
 
     def __init__(self, task: Task, told: Callable[[float, float], None], state: Path | None = None):
         from kinetree.models import load
@@ -118,7 +120,7 @@ class Search:
         return out
 
     def trials(self, mechanism: Mechanism) -> list[SystemCache]:
-        """Return cached systems of equilibrium measures by scenario."""
+        """Return one cache of compiled systems per scenario, for measures of equilibria."""
         from kinetree.models.run.system_cache import SystemCache
 
         free = {
@@ -130,7 +132,7 @@ class Search:
         return [SystemCache(mechanism, each, ends) for each in self.task.scenarios]
 
     def of_order(self, key: tuple[tuple[int, ...], ...]) -> tuple[list[SystemCache], list[System]]:
-        """Return the scenarios with a permutation applied."""
+        """Return the caches and compiled systems of all scenarios for a permutation."""
         if key not in self.ordered:
             from kinetree.models import load
 
@@ -148,7 +150,7 @@ class Search:
         return dict(zip(self.task.variables, map(float, self.low + s * self.width), strict=True))
 
     def measures(self, points: np.ndarray) -> np.ndarray:
-        """Return all measures (points, measures) over the scenarios."""
+        """Return all measures (points, measures), combined over the scenarios."""
         if any(each.whole for each in self.task.variables.values()):
             points = self.snapped(points)
         for p in points:
@@ -165,7 +167,7 @@ class Search:
         return np.array([self.known[p.tobytes()] for p in points])
 
     def run(self, points: list[np.ndarray]) -> np.ndarray:
-        """Return the measures of all scenarios, (scenarios, points, measures)."""
+        """Run all scenarios at some points; return their measures (scenarios, points, measures)."""
         where: dict[tuple[tuple[int, ...], ...], list[int]] = {}
         for k, point in enumerate(points):
             values = self.values(point)
@@ -181,20 +183,20 @@ class Search:
         return found
 
     def histories(self, p: np.ndarray) -> list[dict[str, np.ndarray]]:
-        """Return the columns of a point's runs by scenario."""
+        """Return the recorded columns of the runs at a point, one dictionary per scenario."""
         assert self.kept is not None
         if p.tobytes() not in self.kept:
             self.run([p])
         return [columns for columns, _ in self.kept[p.tobytes()]]
 
     def apart(self, p: np.ndarray) -> np.ndarray:
-        """Return the measures of a point, scenario by scenario."""
+        """Return the measures at a point, one row per scenario."""
         self.histories(p)
         assert self.kept is not None
         return np.array([values for _, values in self.kept[p.tobytes()]])
 
     def keep(self, p: np.ndarray) -> None:
-        """Append an evaluation to the state file."""
+        """Append the evaluation at a point to the state file."""
         if self.state is not None:
             with self.state.open("a", encoding="utf-8") as stream:
                 stream.write(
@@ -205,7 +207,9 @@ class Search:
     def together(
         self, found: np.ndarray, slopes: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return combine scenarios: objectives by `over`, constraints by the nearest bound."""
+        """Combine the measures of scenarios, and their derivatives if given: objectives by `over`,
+        constraints by the scenario nearest to its bound.
+        """
         count = len(self.task.measures)
         objective = found[:, :count] @ np.array(list(self.task.measures.values()))
         worst = int(objective.argmax())
@@ -228,7 +232,7 @@ class Search:
     def scenario(
         self, trials: SystemCache, system: System, which: int, points: np.ndarray
     ) -> np.ndarray:
-        """Return the measures of one scenario."""
+        """Run one scenario at some points; return its measures (points, measures)."""
         rows = self.low + points * self.width
         texts = self.task.texts
         columns, spoken = columns_of(texts), speak_of_parts(texts)
@@ -267,7 +271,7 @@ class Search:
         return found
 
     def note(self, p: np.ndarray) -> None:
-        """Store the best feasible point, or the least infeasible one."""
+        """Record an evaluation, and store the best feasible point or else the least infeasible one."""
         values = self.known[p.tobytes()]
         worth = (self.broken(values), self.objective(values))
         worth = (0.0 if worth[0] <= KEPT else worth[0], worth[1])
@@ -283,8 +287,8 @@ class Search:
         )
 
     def limits(self, values: np.ndarray) -> np.ndarray:
-        """Return distances to the bounds of the constraints, relative to their sizes; negative
-        where broken.
+        """Return the distances of constraints to their bounds, relative to the size of the bounds;
+        negative where violated.
         """
         count, found = len(self.task.measures), []
         for value, (low, high) in zip(
@@ -298,8 +302,8 @@ class Search:
         return float(np.maximum(-self.limits(values), 0.0).max(initial=0.0))
 
     def around(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the points of the differences about s, central but where a bound is nearer than
-        their step, and their distances.
+        """Return the points of the difference quotients about s, central except where a bound is
+        nearer than the step, and the distances between them.
         """
         ahead, behind = np.minimum(STEP, 1.0 - s), np.minimum(STEP, s)
         axes = np.eye(s.size)
@@ -311,7 +315,7 @@ class Search:
         return np.array(points), ahead + behind
 
     def jacobian(self, s: np.ndarray) -> np.ndarray:
-        """Return the slopes of all measures by the scaled variables, (measures, variables)."""
+        """Return the derivatives of all measures by the scaled variables, (measures, variables)."""
         if self.backwards:
             try:
                 return self.adjoint(s)
@@ -341,14 +345,14 @@ class Search:
         return ways
 
     def slope(self, s: np.ndarray) -> np.ndarray:
-        """Return the gradient of the objective."""
+        """Return the gradient of the objective by the scaled variables."""
         return (
             np.array(list(self.task.measures.values()))
             @ self.jacobian(s)[: len(self.task.measures)]
         )
 
     def limit_slopes(self, s: np.ndarray) -> np.ndarray:
-        """Return the gradients of the constraint distances."""
+        """Return the gradients of the distances of constraints to their bounds."""
         rows, found = self.jacobian(s)[len(self.task.measures) :], []
         for row, (low, high) in zip(rows, self.task.constraints.values(), strict=False):
             found += [row / max(abs(low), 1e-9)] if low > -math.inf else []
@@ -357,8 +361,8 @@ class Search:
 
 
 def by_part(task: Task, parts: RunParts) -> Task:
-    """Return a task with a measure per phase or stage in the place of `each`; the order of what it
-    had is kept, and names that no stage has are refused.
+    """Return a task in which `each` is replaced by one measure per phase or stage; the order is
+    kept, and unknown names raise an error.
     """
     return replace(
         task,
@@ -376,8 +380,8 @@ def worth(system: System) -> int:
 
 
 def stored(path: Path | None, task: Task) -> dict[bytes, np.ndarray]:
-    """Return the evaluations of a state file; one of another task is refused, a line that was cut
-    off is left out.
+    """Return the evaluations in a state file; a file of another task raises an error, an incomplete
+    last line is ignored.
     """
     if path is None:
         return {}

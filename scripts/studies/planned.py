@@ -42,7 +42,7 @@ class Trial(FileTable):
 
 
 class Plan(FileTable):
-    """Settings of all planned experiments."""
+    """Settings of all planned experiments in a file."""
 
     stop_time: Positive
     output_step: Positive
@@ -51,7 +51,9 @@ class Plan(FileTable):
 
 
 def told_by(mechanism: Mechanism, path: Path, wanted: list[str]) -> dict[str, Any]:
-    """Return the deviations to expect of every experiment and of all together, as plain data."""
+    """Return the predicted standard deviations of the parameters for every experiment and for all
+    together, as plain data.
+    """
     from kinetree.models.analysis.experiment_information import (
         combined_information,
         experiment_information,
@@ -91,7 +93,7 @@ def told_by(mechanism: Mechanism, path: Path, wanted: list[str]) -> dict[str, An
 
 
 def experiment(trial: Trial, place: str, numbers: dict[str, float]) -> Experiment:
-    """Return the experiment with given numbers."""
+    """Return a planned experiment with given values of its named numbers."""
     return Experiment(
         {
             name: law_of(value, f"{place}.inputs.{name}", numbers)
@@ -104,7 +106,7 @@ def experiment(trial: Trial, place: str, numbers: dict[str, float]) -> Experimen
 def searched(
     mechanism: Mechanism, path: Path, wanted: list[str], plan: Plan, label: str
 ) -> dict[str, float]:
-    """Return the most informative numbers of an experiment."""
+    """Search the named numbers of an experiment for the most information and return them."""
     from kinetree.scripts.studies.excitation import Wanted, best_excitation
 
     trial, place = plan.experiments[label], f"{path}: experiments.{label}"
@@ -125,7 +127,7 @@ def searched(
 
 
 def node_of(text: str, place: str) -> Node:
-    """Return the parsed expression of a law."""
+    """Parse the law of an input; a syntax error names its place in the file."""
     try:
         return parse(text)
     except ExpressionError as error:
@@ -135,7 +137,7 @@ def node_of(text: str, place: str) -> Node:
 def law_of(
     value: float | str, place: str, numbers: dict[str, float]
 ) -> float | Callable[[float], float]:
-    """Return a number, or a law of t, in which numbers may have names, as a function."""
+    """Return a constant, or the function of time for a law of t that may contain named numbers."""
     if not isinstance(value, str):
         return value
     node = node_of(value, place)

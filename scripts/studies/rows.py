@@ -1,4 +1,4 @@
-"""Rows of a study, one per run, computed in processes or on a cluster."""
+"""Computes the rows of a study, one per run, in worker processes or on a cluster."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Cases = Sequence[dict[str, float]]
 
 
 def loaded(source: str) -> Any:
-    """Return a mechanism; a description may be given as the text of its JSON."""
+    """Return the mechanism of a source, which may be the text of a JSON description."""
     from kinetree.models import load
 
     return load(json.loads(source)) if source.startswith("{") else load(source)
@@ -47,13 +47,13 @@ mechanism_of = lru_cache(maxsize=2)(loaded)  # once per process
 
 @lru_cache(maxsize=2)
 def base_of(source: str, token: int) -> Any:
-    """Return the system compiled once per process and study."""
+    """Return the compiled system of a study; it is compiled once per process and token."""
     return loaded(source).compile()
 
 
 def told_by_numbers(source: str, cases: Cases) -> int:
-    """Return a token for `base_of` where the cases differ in numbers only, else 0; looked into
-    where it pays.
+    """Return a token for `base_of` if the cases differ in numeric parameters only, else 0; few
+    cases are not examined.
     """
     from kinetree.models.run.ensemble_cases import Cases as Many
 
@@ -74,7 +74,7 @@ def told_by_numbers(source: str, cases: Cases) -> int:
 
 
 def system_of(source: str, case: dict[str, float], token: int) -> Any:
-    """Return the mechanism of a case."""
+    """Return the compiled system of a case."""
     from kinetree.models.run.reparameterize import reparameterized_structures
 
     if not token:
@@ -88,7 +88,7 @@ def system_of(source: str, case: dict[str, float], token: int) -> Any:
 def one_row(
     source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str], token: int
 ) -> list[float]:
-    """Return parameters and measures of one case; NaN if it fails."""
+    """Return parameters and measures of one case; measures are NaN if it fails."""
     try:
         return row_of(system_of(source, case, token), case, options, texts)
     except (EvaluationError, ModelError):
@@ -96,12 +96,12 @@ def one_row(
 
 
 def without_numbers(case: Mapping[str, float], texts: Sequence[str]) -> list[float]:
-    """Return the row of a case that has failed."""
+    """Return the row of a failed case, with NaN for all measures."""
     return [*case.values(), *[math.nan] * len(texts)]
 
 
 def failed(rows: Sequence[Sequence[float]], inputs: int) -> list[int]:
-    """Return the indices of rows without any measure."""
+    """Return the indices of rows whose measures are all NaN."""
     return [
         k for k, row in enumerate(rows) if len(row) > inputs and all(map(math.isnan, row[inputs:]))
     ]
@@ -110,7 +110,7 @@ def failed(rows: Sequence[Sequence[float]], inputs: int) -> list[int]:
 def failure_of(
     source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str]
 ) -> EvaluationError | ModelError | None:
-    """Return why a case has no numbers: it is run once more."""
+    """Run a case once more and return the error with which it fails; None if it succeeds."""
     try:
         row_of(system_of(source, case, 0), case, options, texts)
     except (EvaluationError, ModelError) as error:
@@ -121,9 +121,9 @@ def failure_of(
 def row_of(
     system: Any, case: Mapping[str, float], options: Mapping[str, Any], texts: Sequence[str]
 ) -> list[float]:
-    """Return the row of a compiled system; `specialised` among the options: straight-line code
-    always or never, left out: where a run alone is long enough, so that rows do not depend on who
-    computes them.
+    """Return the row of a compiled system. The option `specialised` sets straight-line code always
+    or never; by default it is used where a single run is long enough, so that rows do not depend
+    on the worker that computes them.
     """
     moving = any("(" in text and not text.startswith("rest(") for text in texts)
     result = raise_if_interrupted(moved(system, **options)) if moving else None
@@ -144,7 +144,7 @@ def row_of(
 
 
 def moved(system: Any, specialised: bool | None = None, **options: Any) -> Any:
-    """Return the result of a run by the engine, by straight-line code, or by what pays."""
+    """Return the result of a run by the engine, by straight-line code, or by the cheaper of both."""
     if specialised is None:
         return system.simulate(choice=Choice().consider, **options)
     return (system.specialise() if specialised else system).simulate(**options)
@@ -176,8 +176,8 @@ def rows_of(
 
 
 def together(options: Mapping[str, Any], texts: Sequence[str], token: int) -> int:
-    """Return the cases of a task at most: many where they run in lanes, which needs measures of
-    runs alone and a method of fixed steps.
+    """Return the largest number of cases per task: many where they run in SIMD lanes, which needs a
+    fixed-step method and measures of runs only.
     """
     runs = all("(" in text and not text.startswith("rest(") for text in texts)
     lanes = options.get("integrator") == "rk4" and not options.get("specialised")
@@ -185,7 +185,9 @@ def together(options: Mapping[str, Any], texts: Sequence[str], token: int) -> in
 
 
 def parts_of_cases(count: int, workers: int, most: int = TOGETHER) -> list[range]:
-    """Return cases that travel together: one message and one answer cost as much as several rows."""
+    """Return ranges of cases that are sent to a worker together, since a message costs as much as
+    several rows.
+    """
     size = max(1, min(most, count // (TASKS * workers)))
     return [range(first, min(first + size, count)) for first in range(0, count, size)]
 
@@ -193,7 +195,7 @@ def parts_of_cases(count: int, workers: int, most: int = TOGETHER) -> list[range
 def some_rows(
     source: str, cases: Cases, options: dict[str, Any], texts: Sequence[str], token: int
 ) -> list[list[float]]:
-    """Return the rows of a task; in vector lanes where the method and the measures allow."""
+    """Return the rows of a task, computed in SIMD lanes where the method and the measures allow it."""
     if together(options, texts, token) == IN_LANES and len(cases) > 1:
         found = rows_in_lanes(base_of(source, token), cases, options, texts)
         return [
@@ -206,7 +208,7 @@ def some_rows(
 def rows_in_lanes(
     system: Any, cases: Cases, options: Mapping[str, Any], texts: Sequence[str]
 ) -> list[list[float]]:
-    """Return rows from one ensemble in lanes; None for runs that ended early."""
+    """Return the rows of one ensemble in SIMD lanes; an empty row for a run that ended early."""
     given = {name: [case[name] for case in cases] for name in cases[0]}
     set_up = {key: value for key, value in options.items() if key != "specialised"}
     try:
@@ -251,7 +253,7 @@ def on_workers(
 
 
 class Work(NamedTuple):
-    """What workers do with cases; it travels to them once."""
+    """The computation of rows that is sent once to every worker."""
 
     source: str
     options: dict[str, Any]

@@ -1,4 +1,6 @@
-"""The row file of a study: CSV row by row, or Parquet in parts; both can be resumed."""
+"""The row file of a study: CSV, or Parquet in parts; an interrupted study can be resumed from
+either.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ Row = list[float]
 
 
 def parts_of(path: Path) -> Path:
-    """Return the folder of the parts of a Parquet file that is not finished."""
+    """Return the folder with the parts of an unfinished Parquet file."""
     return path.with_name(path.name + ".parts")
 
 
@@ -40,7 +42,7 @@ def parquet() -> Any:
 
 @contextmanager
 def alone(path: Path | None) -> Iterator[None]:
-    """Context manager that locks the file against other studies."""
+    """Context manager that locks the row file against other studies."""
     if path is None:
         yield
         return
@@ -89,7 +91,9 @@ def rows_file(
 def parquet_rows(
     path: Path, columns: list[str], rows: list[Row]
 ) -> Iterator[Callable[[Row], None]]:
-    """Context manager that writes rows in parts; a part gets its name when complete."""
+    """Context manager that yields a function to append rows; a part gets its final name when
+    complete.
+    """
     folder, waiting, numbers, said = parts_of(path), [], itertools.count(), -math.inf
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -117,7 +121,7 @@ def parquet_rows(
 
 
 def write_csv(path: Path, columns: list[str], rows: list[Row]) -> None:
-    """Write all rows so far atomically."""
+    """Write all rows so far, atomically."""
     with opened(path) as stream:
         csv.writer(stream).writerows([columns, *rows])
 
@@ -142,25 +146,27 @@ def finish(path: Path | None, columns: list[str], rows: list[Row]) -> None:
 
 
 def mark_file(path: Path) -> Path:
-    """Return the file beside the rows that says of which study they are."""
+    """Return the file beside the rows that identifies their study."""
     return path.with_name(f"{path.name}.study")
 
 
 def marks_of(wanted: Study) -> dict[str, str]:
-    """Return what the numbers of a study depend on besides the varied values: the mechanism with
-    its files, and every option of its runs.
+    """Return hashes of what the rows of a study depend on besides the varied values: the mechanism
+    with its files, and every option of its runs.
     """
     return marks(wanted.source(), **{f"[run] {key}": each for key, each in wanted.run.items()})
 
 
 def sign(path: Path | None, wanted: Study) -> None:
-    """Say beside the rows of which study they are, so that --resume keeps those of the same one only."""
+    """Write the file that identifies the study of the rows, so that --resume reuses rows of the
+    same study only.
+    """
     if path is not None:
         write_text(mark_file(path), json.dumps({"kinetree study": marks_of(wanted)}, indent=1))
 
 
 def check_same(path: Path, wanted: Study) -> None:
-    """Refuse rows of another study and report what differs."""
+    """Raise BadInput if the rows belong to another study, with the differences."""
     now = marks_of(wanted)
     try:
         then = json.loads(mark_file(path).read_text(encoding="utf-8"))["kinetree study"]
@@ -176,9 +182,7 @@ def check_same(path: Path, wanted: Study) -> None:
 
 
 def kept_rows(path: Path, wanted: Study) -> list[Row]:
-    """Return the rows of an interrupted study that belong to this one; a line that was cut off is
-    run again.
-    """
+    """Return the rows of an interrupted run of this study; an incomplete last line is left out."""
     head, lines = lines_of(path)
     if head is None:
         return []
@@ -193,7 +197,7 @@ def kept_rows(path: Path, wanted: Study) -> list[Row]:
 
 
 def lines_of(path: Path) -> tuple[list[str] | None, list[Row]]:
-    """Return columns and rows of a file, or None."""
+    """Return columns and complete rows of a row file; columns are None without a file."""
     if path.suffix.lower() == ".parquet":
         found = [path] if path.exists() else sorted(parts_of(path).glob("*.parquet"))
         tables = [parquet().parquet.read_table(each) for each in found]
@@ -221,7 +225,7 @@ def lines_of(path: Path) -> tuple[list[str] | None, list[Row]]:
 
 
 def remaining(wanted: Study, rows: list[Row]) -> list[dict[str, float]]:
-    """Return cases without a row."""
+    """Return the indices of cases without a row."""
     if not rows:
         return list(wanted.cases())
     done = {tuple(row[: len(wanted.vary)]) for row in rows}
@@ -229,7 +233,7 @@ def remaining(wanted: Study, rows: list[Row]) -> list[dict[str, float]]:
 
 
 def in_order(wanted: Study, rows: list[Row]) -> list[Row]:
-    """Return rows in the order of the cases, whichever worker was first."""
+    """Return rows in the order of the cases instead of the order of completion."""
     found = {tuple(row[: len(wanted.vary)]): row for row in rows}
     return [
         found[case] for case in (tuple(each.values()) for each in wanted.cases()) if case in found

@@ -1,8 +1,10 @@
-"""Values of parameters that are drawn: distributions, and how points are spread over them.
+"""Random values of parameters: distributions, and sampling methods.
 
-A distribution is a table with one of: uniform = [low, high], normal = [mean, deviation], lognormal = [median, factor of one deviation].
-Random points, Latin hypercube and Sobol sequence (scipy.stats.qmc) are points of the unit cube that the inverse of each distribution maps. Normal and
-lognormal ones may be correlated: their standard normal numbers z become L z, L Lᵀ the correlation (of lognormal ones: that of the logarithms).
+A distribution is a table with one of: uniform = [low, high], normal = [mean, deviation], lognormal
+= [median, factor of one deviation]. Random points, Latin hypercube and Sobol sequence
+(scipy.stats.qmc) are points of the unit cube that the inverse of each distribution maps. Normal and
+lognormal ones may be correlated: their standard normal numbers z become L z, L Lᵀ the correlation
+(of lognormal ones: that of the logarithms).
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ class Distribution:
 
     @classmethod
     def of(cls, table: Mapping[str, Any], place: str) -> Distribution:
-        """Return the distribution of a table with one key."""
+        """Return the distribution that a table with one key defines."""
         if len(table) != 1 or next(iter(table)) not in FORMS:
             raise ValueError(
                 f"{place}: expected one of {', '.join(f'{key} = {form}' for key, form in FORMS.items())}"
@@ -56,7 +58,7 @@ class Distribution:
         return cls(kind, first, second)
 
     def at(self, share: np.ndarray) -> np.ndarray:
-        """Return the values below which these shares lie."""
+        """Return the quantiles of the distribution at some probabilities."""
         from scipy.special import ndtri
 
         if self.kind == "uniform":
@@ -73,7 +75,9 @@ class Distribution:
 
 
 class Correlated:
-    """Parameters that vary together: `of` their names, and a symmetric matrix in their order, `correlation` or `covariance`."""
+    """Parameters that vary together: their names `of`, and a symmetric matrix `correlation` or
+    `covariance` in this order.
+    """
 
     KEYS = {"of", "correlation", "covariance"}
 
@@ -84,7 +88,9 @@ class Correlated:
     def among(
         cls, table: Mapping[str, Any], distributions: Mapping[str, Any], place: str
     ) -> Correlated:
-        """Return correlations of varied parameters, checked against their distributions."""
+        """Return the correlations of varied parameters in a table, checked against their
+        distributions.
+        """
         names, kinds = (
             table.get("of"),
             [key for key in ("correlation", "covariance") if key in table],
@@ -142,7 +148,9 @@ class Correlated:
 
 
 def cube(spread: str, dimensions: int, samples: int, seed: int) -> np.ndarray:
-    """Return the points of the unit cube; a Sobol sequence is balanced for powers of two."""
+    """Return sample points in the unit cube, (samples, dimensions), by a sampling method; a Sobol
+    sequence is balanced for powers of two.
+    """
     from scipy.stats import qmc
 
     if spread == "indices":
@@ -164,7 +172,7 @@ def drawn(
     seed: int,
     together: Correlated | None = None,
 ) -> dict[str, np.ndarray]:
-    """Return the columns of values."""
+    """Return the sampled values of every parameter by name."""
     from scipy.special import ndtr, ndtri
 
     points = cube(spread, len(distributions), samples, seed)

@@ -86,7 +86,7 @@ class Comparison(FileTable):
         return self.run_table.model_dump(exclude_unset=True)
 
     def with_settings(self, settings: dict[str, Any]) -> Comparison:
-        """Return the comparison with further settings of all variants."""
+        """Return the comparison with further settings for all variants."""
         made = self.model_copy(update={"settings": {**self.settings, **settings}})
         made._path = self._path
         return made
@@ -124,7 +124,9 @@ class Row:
 
 
 def system_of(wanted: Comparison, way: str) -> Any:
-    """Return the mechanism with one drive variant: its parameters, or arguments of a mechanism that has some."""
+    """Return the compiled mechanism of one variant, whose values are parameters or arguments of a
+    library mechanism.
+    """
     arguments = arguments_of(wanted.source())
     built = {name: value for name, value in wanted.ways[way].items() if name in arguments}
     mechanism = load(wanted.source(), **(wanted.settings | built))
@@ -150,7 +152,7 @@ def system_of(wanted: Comparison, way: str) -> Any:
 def compare(
     wanted: Comparison, progress: Callable[[float], None] = lambda done: None
 ) -> dict[str, Result]:
-    """Return the results of every variant."""
+    """Run every variant; return the results by variant."""
     runs = {}
     for k, way in enumerate(wanted.ways):
         runs[way] = raise_if_interrupted(system_of(wanted, way).simulate(**wanted.options()))
@@ -159,7 +161,7 @@ def compare(
 
 
 def row(wanted: Comparison, way: str, result: Result) -> Row:
-    """Return the table row of a run."""
+    """Return the results of one variant from its run."""
     deviations = {name: result[name] - result[name][0] for name in wanted.hold}
     stretches = spans(wanted, result)
     return Row(
@@ -193,8 +195,8 @@ def spans(wanted: Comparison, result: Result) -> list[tuple[float, float]]:
 def settling(
     time: np.ndarray, deviation: np.ndarray, begin: float, end: float, band: float
 ) -> float:
-    """Return time from `begin` until the deviation stays within the band up to `end`; the whole
-    span where it does not.
+    """Return the time from `begin` until the deviation stays within the band up to `end`; the whole
+    interval if it does not.
     """
     inside = (time >= begin) & (time <= end)
     late = np.flatnonzero(np.abs(deviation[inside]) > band)
@@ -206,13 +208,13 @@ def settling(
 
 
 def shown_unit(result: Result, name: str) -> tuple[float, str]:
-    """Return factor and unit in which deviations are written: thousandths of angles and lengths."""
+    """Return the factor and unit in which deviations are shown: thousandths for angles and lengths."""
     unit = result.unit(name)
     return (1e3, f"m{unit}") if unit in ("rad", "m") else (1.0, unit)
 
 
 def table(wanted: Comparison, runs: dict[str, Result]) -> list[list[str]]:
-    """Return head and rows as texts."""
+    """Return the table of all variants as texts, the head first."""
     units = {name: shown_unit(next(iter(runs.values())), name) for name in wanted.hold}
     labels = {name: f"{name} [{unit}]" if unit else name for name, (_, unit) in units.items()}
     words = ("largest", "rms", "at the end", "settled after")
@@ -243,7 +245,9 @@ def table(wanted: Comparison, runs: dict[str, Result]) -> list[list[str]]:
 def spread(
     wanted: Comparison, progress: Callable[[float], None] = lambda done: None
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Return the largest deviations of every variant over sampled parameters."""
+    """Run every variant with sampled parameters; return the largest deviations by variant and
+    column.
+    """
     columns, found = (
         drawn("latin", wanted.spreads(), wanted.samples, wanted.seed, wanted.together()),
         {},

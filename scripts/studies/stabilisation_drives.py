@@ -1,4 +1,6 @@
-"""What the drives of every way do: pressures, flows, openings and other columns over time, with their extremes."""
+"""Report section on the drives of every variant: pressures, flows, openings and other columns over
+time, with their extremes.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ DUST = 1e-9  # of the largest number of a column: what is smaller is rounding
 
 
 def shown_columns(wanted: Comparison, run: Result) -> list[str]:
-    """Return the columns that `show` names, patterns resolved; patterns may fit nothing, as drives
-    differ by the settings, but a name that no run has is refused.
+    """Return the columns that the patterns in `show` match. A pattern may match nothing, since
+    drives differ between variants; a plain name that no run has raises an error.
     """
     found: dict[str, None] = {}
     for pattern in wanted.show:
@@ -42,7 +44,7 @@ def shown_columns(wanted: Comparison, run: Result) -> list[str]:
 
 
 def drive_section(wanted: Comparison, runs: dict[str, Result]) -> Section | None:
-    """Return a picture per unit of the shown columns with all ways, and a table of their extremes."""
+    """Return one plot per unit of the shown columns of all variants, and a table of their extremes."""
     first = next(iter(runs.values()))
     columns = shown_columns(wanted, first)
     if not columns:
@@ -58,7 +60,7 @@ def drive_section(wanted: Comparison, runs: dict[str, Result]) -> Section | None
 
 
 def drawing(names: list[str], unit: str, runs: dict[str, Result]) -> tuple[Any, list[list[str]]]:
-    """Return the picture of columns of one unit, and their least and largest values by way."""
+    """Return the plot of columns of one unit, and table rows with their extremes by variant."""
     factor, shown = SHOWN.get(unit, (1.0, unit))
     figure, axes = figure_of(len(names), 1, 5.2, 0.9 + 1.7 * len(names))
     table = []

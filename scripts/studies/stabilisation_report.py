@@ -1,4 +1,4 @@
-"""Report of a comparison: deviations, modes, margins, spread."""
+"""Report of a comparison of drive variants: deviations, modes, margins, spread."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def write_report(
 
 
 def at_rest(wanted: Comparison) -> Section:
-    """Return modes and loop margins of every variant at equilibrium."""
+    """Return the report section with modes and loop margins of every variant at equilibrium."""
     section, rows, loops = Section("Small motions at rest"), [], []
     for way in wanted.ways:
         try:
@@ -145,7 +145,9 @@ def at_rest(wanted: Comparison) -> Section:
 
 
 def by_stage(wanted: Comparison, ways: list[str]) -> Section:
-    """Return the margins of some ways as the stages of their runs begin, and the worst of them."""
+    """Return the report section with the loop margins of some variants at the start of each stage,
+    and the smallest of them.
+    """
     section, rows = Section("Margins by stage"), []
     for way in ways:
         if system_of(wanted, way).description.written.observers:
@@ -170,7 +172,7 @@ def by_stage(wanted: Comparison, ways: list[str]) -> Section:
 def robustness(
     wanted: Comparison, runs: dict[str, Result], spreads: dict[str, dict[str, np.ndarray]]
 ) -> Section:
-    """Return the percentiles of the largest deviations over drawn parameters."""
+    """Return the report section with percentiles of the largest deviations over sampled parameters."""
     section = Section("With other numbers").say(
         f"Largest deviations over {wanted.samples} runs a way, parameters by a Latin hypercube:",
         *(f"{name}: {each}" for name, each in wanted.spreads().items()),

@@ -1,8 +1,8 @@
-"""What a tuned controller does in the mechanism: its run from the start to the setpoint, and better ways where it overshoots.
+"""Step responses of tuned controllers in the mechanism, and variants with less overshoot.
 
-The run is that of the whole mechanism with limits, sampling and delay, not of its linearisation: from where it begins to
-the constant setpoint of every loop. Where a step of it overshoots by more than LARGE_OVERSHOOT, larger phase margins and a smooth
-setpoint are tried by runs of their own.
+A response is a run of the nonlinear mechanism with limits, sampling and delay, from its start to
+the constant setpoint of every loop. Where a response overshoots by more than LARGE_OVERSHOOT,
+larger phase margins and a smooth setpoint are tried in further runs.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Response:
 
     @property
     def step(self) -> float:
-        """Return the way from the start to the setpoint; 0 where there is none."""
+        """Return the difference between setpoint and start; 0 where there is none."""
         way = 0.0 if self.goal is None else self.goal - float(self.values[0])
         return way if abs(way) > LEAST_STEP * max(abs(self.goal or 0.0), 1e-6) else 0.0
 
     @property
     def overshoot(self) -> float:
-        """Return how far it goes beyond its setpoint, part of the step."""
+        """Return the overshoot beyond the setpoint, as a fraction of the step."""
         if not self.step:
             return float("nan")
         beyond = (self.values - float(self.goal or 0.0)) / self.step
@@ -70,7 +70,9 @@ class Response:
 
     @property
     def settled(self) -> float:
-        """Return the time from which it stays within 5 % of the step [s]; not a number: never."""
+        """Return the time from which the measure stays within 5 % of the step about the setpoint
+        [s]; NaN if never.
+        """
         if not self.step:
             return float("nan")
         outside = np.flatnonzero(np.abs(self.error) > BAND * abs(self.step))
@@ -79,13 +81,13 @@ class Response:
 
     @property
     def limited(self) -> float:
-        """Return the share of the time in which the command stands at a limit."""
+        """Return the fraction of the time in which the command is at a limit."""
         at = (self.command <= self.low) | (self.command >= self.high)
         span = float(self.time[-1] - self.time[0])
         return float(np.diff(self.time)[at[:-1]].sum()) / span if span > 0.0 else 0.0
 
     def sentence(self) -> str:
-        """Return what an engineer wants to know of it."""
+        """Return a sentence on rise time, overshoot, settling and limits for an engineer."""
         at = (
             f", command at a limit for {100 * self.limited:.3g} % of the time"
             if self.limited
@@ -103,7 +105,7 @@ class Response:
 
 
 def responses(found: Design, way: str = "pid") -> list[Response]:
-    """Return the run of every tuned loop, or raise EvaluationError."""
+    """Run the mechanism with its tuned controllers; return the response of every loop."""
     s = found.scenario
     if way not in found.blocks or not found.loops:
         return []
@@ -139,12 +141,12 @@ def unit_of_command(description: Description, command: str) -> str:
 
 
 def smooth(response: Response, length: float) -> str:
-    """Return a law of time that goes from the start to the setpoint without a corner in its speed."""
+    """Return a law of time from the start to the setpoint with a continuous first derivative."""
     return f"{response.values[0]:.10g} + {response.step:.10g}*(1 - cos(pi*min(t/{length:g}, 1)))/2"
 
 
 def attempts(found: Design, worst: Response) -> Iterable[tuple[str, Scenario]]:
-    """Yield what may do better: larger phase margins, then smooth setpoints."""
+    """Yield variants that may overshoot less: larger phase margins, then smooth setpoints."""
     s = found.scenario
     for phase in PHASES:
         if phase > s.tune.get("phase", 0.0):
@@ -157,7 +159,7 @@ def attempts(found: Design, worst: Response) -> Iterable[tuple[str, Scenario]]:
 
 
 def better(found: Design, made: list[Response]) -> list[str]:
-    """Return sentences on what overshoots less, each from a design and a run of its own."""
+    """Return sentences on variants with less overshoot, each from a design and a run of its own."""
     large = [each for each in made if each.step and each.overshoot > LARGE_OVERSHOOT]
     if not large:
         return []
@@ -189,7 +191,7 @@ def better(found: Design, made: list[Response]) -> list[str]:
 
 
 def response_section(made: list[Response], more: list[str]) -> Section:
-    """Return pictures and table of the runs."""
+    """Return the report section with plots and table of the runs."""
     figure, axes = figure_of(2 * len(made), 1, 8.0, 0.8 + 4.0 * len(made))
     for k, each in enumerate(made):
         above, below = axes[2 * k, 0], axes[2 * k + 1, 0]

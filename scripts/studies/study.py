@@ -53,12 +53,12 @@ Count = Annotated[int, Field(strict=True, ge=1, le=MOST_RUNS)]
 
 
 def listed(wanted: Any) -> Any:
-    """Return one measure as a list of one."""
+    """Return measures as a list; a single measure becomes a list of one."""
     return [wanted] if isinstance(wanted, str) else wanted
 
 
 class Spread(FileTable):
-    """`count` numbers from `from` to `to`."""
+    """`count` evenly spaced values from `from` to `to`."""
 
     begin: Real = Field(alias="from")
     end: Real = Field(alias="to")
@@ -70,7 +70,7 @@ class Spread(FileTable):
 
 
 def kind_of_values(values: Any) -> str:
-    """Return the kind of values that a table or list defines."""
+    """Return the kind of a parameter's values: distribution, spread or list."""
     if isinstance(values, Distribution) or isinstance(values, dict) and set(values) & set(FORMS):
         return "distribution"
     return "spread" if isinstance(values, (dict, Spread)) else "list"
@@ -154,19 +154,19 @@ class Study(FileTable):
 
     @property
     def run(self) -> dict[str, Any]:
-        """Return the run options given in the file."""
+        """Return the run options in the file."""
         return self.run_table.model_dump(exclude_unset=True)
 
     @property
     def vary(self) -> dict[str, list[float] | Distribution]:
-        """Return the values of every parameter."""
+        """Return the values or distribution of every varied parameter."""
         return {
             name: each.numbers() if isinstance(each, Spread) else each
             for name, each in self.given.items()
         }
 
     def together(self) -> Correlated | None:
-        """Return the correlated parameters."""
+        """Return the correlated parameters, if any."""
         return (
             Correlated.among(self.correlated, self.vary, "correlated") if self.correlated else None
         )
@@ -179,7 +179,7 @@ class Study(FileTable):
         ]
 
     def source(self) -> str:
-        """Return the mechanism; a file is meant relative to the study's own folder."""
+        """Return the mechanism; a file path is relative to the study's folder."""
         return (
             self.mechanism
             if self.mechanism.startswith("lib:")
@@ -243,7 +243,7 @@ def run_study(
     workers: int = 1,
     first: int = 0,
 ) -> Iterator[list[float]]:
-    """Return one row per run; `first` cases are done already."""
+    """Run a study and return one row per run; the first `first` cases are already computed."""
     cases = list(study.cases())[first:]
     for _, row in rows_of(
         study.source(), cases, study.run, study.texts(), workers, lambda done: told(first + done)

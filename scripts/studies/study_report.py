@@ -1,4 +1,6 @@
-"""The report of a parameter study: distributions of what was measured, which parameter it follows, maps of two parameters."""
+"""The report of a parameter study: distributions of measures, rank correlations with parameters,
+maps over two parameters.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ SHARES = (1, 5, 50, 95, 99)
 
 
 def rank_correlations(values: np.ndarray, inputs: int) -> np.ndarray:
-    """Return spearman's, of every measure (rows) with every parameter; 0 where one of them is
-    constant.
+    """Return Spearman's rank correlation of every measure (rows) with every parameter; 0 where one
+    of them is constant.
     """
     from scipy.stats import rankdata
 
@@ -83,7 +85,9 @@ def write_report(study: Study, rows: list[list[float]], path: Path) -> Path:
 
 
 def summary(study: Study, values: np.ndarray, names: list[str], count: int) -> Section:
-    """Return percentiles, and how many runs are unstable where that was measured."""
+    """Return the section with percentiles, and the number of unstable runs where growth rates were
+    computed.
+    """
     section = Section("Results").table(
         ("measure", *(f"{share} %" for share in SHARES), "smallest", "largest"),
         [(name, *map(float, np.nanpercentile(values[:, k], SHARES)), float(np.nanmin(values[:, k])), float(np.nanmax(values[:, k])))
@@ -101,7 +105,7 @@ def summary(study: Study, values: np.ndarray, names: list[str], count: int) -> S
 
 
 def shares(values: np.ndarray, names: list[str], count: int) -> Section:
-    """Return Sobol indices of every measure."""
+    """Return the section with the Sobol indices of every measure."""
     from kinetree.scripts.reports.linear_pictures import figure_of
 
     section = Section("Sobol indices").say(
@@ -131,7 +135,7 @@ def shares(values: np.ndarray, names: list[str], count: int) -> Section:
 
 
 def histograms(values: np.ndarray, names: list[str], count: int) -> Section:
-    """Return one histogram per measure."""
+    """Return the section with one histogram per measure."""
     from kinetree.scripts.reports.linear_pictures import figure_of
 
     shown = names[count : count + MAX_DRAWN_MEASURES]
@@ -146,8 +150,8 @@ def histograms(values: np.ndarray, names: list[str], count: int) -> Section:
 
 
 def maps(study: Study, values: np.ndarray, names: list[str]) -> Section:
-    """Return the measures over a grid of two parameters; the border of stability where growth was
-    measured.
+    """Return the section with maps of measures over a grid of two parameters, with the stability
+    boundary where growth rates were computed.
     """
     from kinetree.scripts.reports.linear_pictures import figure_of
 

@@ -1,6 +1,6 @@
 """Study of ground and supports: one change at a time, at equilibrium and under disturbances.
 
-`supports_file` says what is varied and told.
+`supports_file` defines what is varied and reported.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MODES = 3  # slowest ones that are told
 
 @dataclass
 class Case:
-    """Results of one case; `failed` gives the reason if there are none."""
+    """Results of one case; `failed` is the reason if there are none."""
 
     aspect: str
     value: float
@@ -70,7 +70,9 @@ class Case:
 
     @property
     def margin(self) -> float:
-        """Return the least support load in the run relative to equilibrium; 0 means lift-off."""
+        """Return the least support load in the run relative to its load at equilibrium; 0 means
+        lift-off.
+        """
         return min(
             self.least[name] / self.loads[name] if self.loads[name] > 0.0 else 0.0
             for name in self.least
@@ -78,11 +80,11 @@ class Case:
 
 
 class NotPossible(Exception):
-    """A case that cannot be."""
+    """A case that has no equilibrium with loaded supports, or cannot be reached."""
 
 
 class Study:
-    """The cases of a file."""
+    """Runs the cases of a support study."""
 
     def __init__(self, wanted: Supports):
         self.wanted = wanted
@@ -110,7 +112,7 @@ class Study:
             )
 
     def named(self, patterns: list[str]) -> list[str]:
-        """Return the force elements that stand on the ground."""
+        """Return the force elements on the ground whose names match the patterns."""
         standing = [
             name for name, force in self.known.forces.items() if isinstance(force, Standing)
         ]
@@ -125,7 +127,7 @@ class Study:
         return found
 
     def numbers(self, key: str, value: float) -> dict[str, float]:
-        """Return the everything special of a case."""
+        """Return the values of all variable quantities of a case, with one of them changed."""
         g = self.wanted.ground
         found = {name: getattr(g, name) for name in GROUND} | {
             "spread": 1.0,
@@ -136,7 +138,7 @@ class Study:
         return found | ({key: value} if key in found else {})
 
     def description(self, key: str, value: float, extension: float | None = None) -> dict[str, Any]:
-        """Return the description of a case."""
+        """Return the description of a case with a changed quantity."""
         made, n = copy.deepcopy(self.base), self.numbers(key, value)
         if not made.get("run", {}).get("prepare"):
             made["run"] = {**made.get("run", {}), "prepare": [{"name": "at rest"}]}
@@ -183,7 +185,7 @@ class Study:
         return float(value) if isinstance(value, int | float) else math.nan
 
     def middle(self) -> list[str]:
-        """Return the mean place of the supports, in their body's frame."""
+        """Return the mean position of the supports in the frame of their body."""
         points = [
             self.base["forces"][label].get("point", (0.0, 0.0, 0.0)) for label in self.supports
         ]
@@ -193,7 +195,7 @@ class Study:
         ]
 
     def soil(self, n: Mapping[str, float], soft: float) -> dict[str, float]:
-        """Return the soil under one support."""
+        """Return the soil parameters under one support; `soft` scales its stiffness and strength."""
         area = n["footprint"]
         stiffness, damping = n["bedding"] * area * soft, n["damping"] * area
         bearing = NEVER if n["bearing"] is None else n["bearing"] * area * soft
@@ -206,7 +208,7 @@ class Study:
         return found | {"viscosity": damping + SETTLING * stiffness}
 
     def case(self, key: str, value: float) -> Case:
-        """Return rest, modes and a run."""
+        """Return the results of a case: equilibrium, modes and a run."""
         found = Case(key, value, self.unit(key), self.described(key))
         try:
             if key == "preload":
@@ -219,7 +221,7 @@ class Study:
         return found
 
     def look(self, case: Case, description: dict[str, Any]) -> None:
-        """Fill a case in."""
+        """Compute equilibrium, modes and run of a case and store them in it."""
         system = load(description).compile()
         rest = system.equilibrium(q=system.start()[0])
         known = rest.outputs | rest.coordinates | rest.states
@@ -256,7 +258,7 @@ class Study:
             )
 
     def spans(self, result: Result) -> list[tuple[float, float]]:
-        """Return the intervals between disturbances."""
+        """Return the time intervals that begin with a disturbance."""
         last = float(result.time[-1])
         if not self.wanted.disturbed:
             return [(float(result.time[0]), last)]
@@ -271,7 +273,7 @@ class Study:
         ] or [(float(result.time[0]), last)]
 
     def extension_of(self, share: float) -> float:
-        """Return the extension at which `others` carry a share of the weight, by bisection."""
+        """Return the extension at which `others` carry a given share of the weight, by bisection."""
         low, high = self.wanted.between
         if not (self.share(low) >= share >= self.share(high)):
             raise NotPossible(
@@ -285,7 +287,7 @@ class Study:
         return high
 
     def share(self, extension: float) -> float:
-        """Return the share of the weight on `others` at equilibrium."""
+        """Return the share of the weight that `others` carry at equilibrium for an extension."""
         description = self.description("", math.nan, extension)
         for step in description.get("run", {}).get("prepare", ()):
             step.pop("require", None)
@@ -300,7 +302,7 @@ def as_table(parameter: Any) -> dict[str, Any]:
 
 
 def tilted(gravity: Any, slope: float, cross: float) -> list[str]:
-    """Return gravity in the axes of a ground that rises along x, then along y."""
+    """Return the components of gravity in the axes of a ground that rises along x, then along y."""
     a, b = math.atan(slope), math.atan(cross)
     along = np.array(
         [[math.cos(a), 0.0, math.sin(a)], [0.0, 1.0, 0.0], [-math.sin(a), 0.0, math.cos(a)]]
@@ -316,7 +318,7 @@ def tilted(gravity: Any, slope: float, cross: float) -> list[str]:
 
 
 def study(wanted: Supports, progress: Callable[[float], None] = lambda done: None) -> list[Case]:
-    """Return all cases, the nominal one first."""
+    """Compute all cases of a study, the nominal one first."""
     cases, made = [], Study(wanted)
     for k, (key, value) in enumerate(wanted.cases()):
         cases.append(made.case(key, value))

@@ -1,4 +1,4 @@
-"""Tables, pictures and the page of a study of supports."""
+"""Tables, plots and the report page of a study of supports."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def milli(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return 1e6, not 1e+06."""
+    """Return a number as text with a short exponent: 1e6, not 1e+06."""
     return re.sub(r"e([+-])0*", lambda sign: "e" + sign[1].strip("+"), f"{value:.4g}")
 
 
 def thousandth(names: list[str], cases: list[Case]) -> str:
-    """Return a thousandth of the units of columns: mrad, mm, or both."""
+    """Return a thousandth of the units of columns, as text: mrad, mm, or both."""
     units = {case.units[name] for case in cases if not case.failed for name in names}
     return (
         ", ".join(f"m{unit}" for unit in sorted(units, reverse=True))
@@ -58,13 +58,13 @@ def name_of(case: Case) -> str:
 
 
 def title_of(aspect: str, cases: list[Case]) -> str:
-    """Return the varied quantity with its unit."""
+    """Return the name of the varied quantity with its unit."""
     unit = next((case.unit for case in cases if case.aspect == aspect), "")
     return TEXTS.get(aspect, aspect) + (f" [{unit}]" if unit else "")
 
 
 def overview(wanted: Supports, cases: list[Case]) -> list[list[str]]:
-    """Return the table of modes, equilibrium values, margins and deviations."""
+    """Return the table of modes, equilibrium values, margins and deviations of all cases."""
     heads = [
         "case",
         *(f"mode {k + 1} [Hz] (ratio)" for k in range(MODES)),
@@ -99,7 +99,9 @@ def overview(wanted: Supports, cases: list[Case]) -> list[list[str]]:
 
 
 def disturbances(wanted: Supports, cases: list[Case]) -> list[list[str]]:
-    """Return head and rows: every disturbance of every case."""
+    """Return the table of every disturbance of every case: largest and remaining deviation,
+    settling time.
+    """
     heads = [(name, thousandth([name], cases)) for name in wanted.hold]
     words = [
         word
@@ -126,7 +128,7 @@ def disturbances(wanted: Supports, cases: list[Case]) -> list[list[str]]:
 
 
 def loads(cases: list[Case]) -> list[list[str]]:
-    """Return the table of equilibrium loads [kN]."""
+    """Return the table of support loads at equilibrium [kN]."""
     good = [case for case in cases if not case.failed]
     rows = [["case", *(good[0].loads if good else ())]]
     return rows + [
@@ -140,7 +142,9 @@ def axis_of(aspect: str, cases: list[Case]) -> str:
 
 
 def points(cases: list[Case], aspect: str) -> tuple[list[float], list[Case]]:
-    """Return values and cases of a quantity in order, with the nominal case."""
+    """Return the values of a varied quantity and their cases in ascending order, with the nominal
+    case.
+    """
     good = [(case.value, case) for case in cases if case.aspect == aspect and not case.failed]
     described = next((case.described for case in cases if case.aspect == aspect), math.nan)
     if (
@@ -156,7 +160,9 @@ def points(cases: list[Case], aspect: str) -> tuple[list[float], list[Case]]:
 def curves(
     wanted: Supports, cases: list[Case], good: list[Case]
 ) -> tuple[tuple[str, list[Curve]], ...]:
-    """Return axis label and curves over a quantity."""
+    """Return three groups of axis label and curves over a varied quantity: modes, loads,
+    deviations.
+    """
     modes = [
         (
             f"mode {k + 1}",
@@ -224,7 +230,7 @@ def plot(place: Any, title: str, x: list[float], label: str, lines: list[Curve])
 
 
 def drawing(wanted: Supports, cases: list[Case], aspects: list[str]) -> Any:
-    """Return a row for every aspect: modes, margins, deviations over its values."""
+    """Return one row of plots per varied quantity: modes, margins, deviations over its values."""
     figure, axes = figure_of(len(aspects), 3, 11.0, 0.4 + 2.5 * len(aspects))
     for places, aspect in zip(axes, aspects, strict=True):
         x, good = points(cases, aspect)
@@ -236,7 +242,7 @@ def drawing(wanted: Supports, cases: list[Case], aspects: list[str]) -> Any:
 
 
 def pictures(section: Section, wanted: Supports, cases: list[Case], aspect: str) -> None:
-    """Add single plots of a quantity to the page."""
+    """Add the plots of a varied quantity to the report section."""
     x, good = points(cases, aspect)
     captions = ("The slowest modes", "Loads of the supports", "Deviations while it is disturbed")
     for caption, (label, lines) in zip(captions, curves(wanted, cases, good), strict=True):
@@ -248,12 +254,12 @@ def pictures(section: Section, wanted: Supports, cases: list[Case], aspect: str)
 
 
 def draw(wanted: Supports, cases: list[Case], path: Path) -> None:
-    """Draw all quantities into one picture."""
+    """Draw the plots of all varied quantities into one picture."""
     drawing(wanted, cases, list(wanted.vary)).savefig(path, dpi=110)
 
 
 def write_report(wanted: Supports, cases: list[Case], path: Path) -> Path:
-    """Return the page: an overview, then aspect by aspect."""
+    """Write the report page: an overview, then each varied quantity."""
     described = cases[0]
     head, *rows = overview(wanted, cases)
     first = Section("All cases").table(head, rows)

@@ -1,8 +1,11 @@
-"""Frequency responses measured on the nonlinear mechanism: sines into an input of its native FMU, one by one, from its state of rest.
+"""Frequency responses measured on the nonlinear mechanism: sinusoidal inputs of its native FMU, one
+frequency after another, from equilibrium.
 
-The FMU holds the input over each of PER communication steps a period: what acts is a staircase, whose first harmonic is a sinc(ωh/2) exp(-jωh/2).
-After the transient (the slowest motion has fallen to QUIET) the outputs are correlated with exp(-jωt) over whole periods; the quotient of both first
-harmonics is the response. Distortion: what the harmonics 2 to 5 carry, as a part of the first.
+The input is constant over each of PER communication steps per period: the actual input is a
+staircase, whose first harmonic is a sinc(ωh/2) exp(-jωh/2). After the transient (the slowest mode
+has decayed to QUIET) the outputs are correlated with exp(-jωt) over whole periods; the quotient of
+the first harmonics of output and input is the response. Distortion is the magnitude of harmonics 2
+to 5 relative to the first.
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ MOST = 2_000_000  # communication steps of a sweep
 
 @dataclass(frozen=True)
 class Sweep:
-    """Responses (frequencies, outputs) of one input, measured and linear, and the distortion of every one."""
+    """Measured and linear responses (frequencies, outputs) to one input, and the distortion of
+    each.
+    """
 
     frequencies: np.ndarray  # Hz
     outputs: tuple[str, ...]
@@ -39,7 +44,7 @@ class Sweep:
 
     @property
     def apart(self) -> np.ndarray:
-        """Return |measured - linear|/|linear|."""
+        """Return the relative difference |measured - linear|/|linear|."""
         return np.abs(self.measured - self.linear) / np.maximum(np.abs(self.linear), 1e-300)
 
 
@@ -54,7 +59,7 @@ def swept(
     held: Mapping[str, float] | None = None,
     told: Callable[[float], None] = lambda done: None,
 ) -> Sweep:
-    """Measure frequency responses from `low` to `high` [Hz] on the FMU with sines."""
+    """Measure frequency responses between `low` and `high` [Hz] on the FMU with sinusoidal inputs."""
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.models.analysis.linearization import linearize
     from kinetree.models.system.controller_variants import resting
@@ -117,8 +122,8 @@ def answers(
     frequency: float,
     wait: int,
 ) -> np.ndarray:
-    """Return outputs at the beginnings of the communication steps of the last periods, (steps,
-    outputs).
+    """Run one frequency; return the outputs at the beginnings of the communication steps of the
+    last periods, (steps, outputs).
     """
     begin, step, rows = host.time, 1.0 / (PER * frequency), []
     for k in range(PER * (wait + OVER)):
@@ -130,8 +135,8 @@ def answers(
 
 
 def harmonics(rows: np.ndarray, amplitude: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the response and distortion of every output; the amplitude is that of the sine whose
-    staircase acted.
+    """Return the response and the distortion of every output; `amplitude` is that of the sine from
+    which the staircase input was made.
     """
     whole = np.fft.rfft(rows, axis=0)[::OVER][: PER // 2 + 1]  # harmonic by harmonic
     half = math.pi / PER

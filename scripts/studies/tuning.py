@@ -1,4 +1,5 @@
-"""Controllers for a mechanism's linearised motion: loops shaped to stated margins, and state feedback of least cost.
+"""Controller design for a linearised mechanism: loops shaped to given margins, and linear-quadratic
+state feedback.
 
 A loop of a scenario (scripts/hil/scenario.py) becomes P, PI, PD or PID as its table has kp, ki, kd. For a crossover ω the zeros lie at ω/LAG
 (integral) and ω/LEAD (derivative, filtered at ω FILTER); kp makes |L| = 1 there, of either sign. Of all ω the largest is taken at which phase, gain
@@ -43,7 +44,7 @@ WANTED = {"phase": 45.0, "gain": 2.0, "modulus": 0.5}
 
 @dataclass(frozen=True)
 class Tuned:
-    """A tuned controller with its margins."""
+    """A tuned controller with its stability margins."""
 
     numbers: dict[str, float]  # kp, ki, kd, filter
     crossover: float  # rad/s
@@ -56,7 +57,7 @@ class Tuned:
 def controller_of(
     numbers: Mapping[str, float], period: float, notch: Mapping[str, float] | None = None
 ) -> StateSpace:
-    """Return the law from the negative measure to the command: continuous, or from sample to sample
+    """Return the control law from the negative measurement to the command: continuous, or discrete
     as a controller block runs.
     """
     if not period:
@@ -69,8 +70,8 @@ def controller_of(
 def sampled_pid(
     kp: float, ki: float = 0.0, kd: float = 0.0, filter: float = 0.0, *, period: float
 ) -> SampledLoop:
-    """Return backward differences, as models/controllers/laws.py has them: s⁺ = s + ((e - before)/T
-    - s) T/(filter + T), i⁺ = i + ki e T.
+    """Return the discrete PID law by backward differences, as in models/controllers/laws.py: s⁺ = s
+    + ((e - before)/T - s) T/(filter + T), i⁺ = i + ki e T.
     """
     share = period / (filter + period)
     A = np.array([[0.0, 0.0, 0.0], [-share / period, 1.0 - share, 0.0], [0.0, 0.0, 1.0]])
@@ -82,7 +83,7 @@ def sampled_pid(
 
 @lru_cache(maxsize=16)
 def sampled_notch(frequency: float, depth: float, width: float, period: float) -> StateSpace:
-    """Return the block from sample to sample."""
+    """Return the discrete notch filter as a controller block runs it."""
     block = NotchController(
         kind="notch", measure="y", period=period, frequency=frequency, depth=depth, width=width
     )
@@ -101,7 +102,7 @@ def shaped(
     sign: float,
     notch: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
-    """Return the numbers of the controller of this sign that crosses at ω."""
+    """Return the gains of the controller of a given sign with its crossover at ω."""
     numbers = {"kp": 1.0, "ki": omega / LAG if "ki" in kinds else 0.0}
     if "kd" in kinds:
         numbers |= {"kd": LEAD / omega, "filter": 1.0 / (FILTER * omega)}
@@ -169,7 +170,7 @@ def tuned(
 
 
 def keeps(found: Margins, wanted: Mapping[str, float], short: float = 1e-2) -> bool:
-    """Return whether margins meet the wanted ones, within a tolerance."""
+    """Return whether margins satisfy the wanted ones, within the relative tolerance `short`."""
     phase, gain, modulus = (
         (1.0 - short) * (WANTED | dict(wanted))[key] for key in ("phase", "gain", "modulus")
     )
@@ -180,7 +181,7 @@ def keeps(found: Margins, wanted: Mapping[str, float], short: float = 1e-2) -> b
 
 
 def fastest(kept: Callable[[float], Tuned | None], found: Tuned, beyond: float) -> Tuned:
-    """Return the highest feasible crossover by bisection."""
+    """Return the tuned controller with the highest feasible crossover, by bisection."""
     for _ in range(HALVES):
         middle = float(np.sqrt(found.crossover * beyond))
         better = kept(middle)
@@ -191,7 +192,9 @@ def fastest(kept: Callable[[float], Tuned | None], found: Tuned, beyond: float) 
 def notched(
     plant: StateSpace, kinds: Sequence[str], delay: float, wanted: Mapping[str, float]
 ) -> Tuned | None:
-    """Return the fastest controller, with a notch at one lightly damped mode where that helps."""
+    """Return the fastest controller, with a notch at one lightly damped mode where that makes it
+    faster.
+    """
     best, period = tuned(plant, kinds, delay, wanted), period_of(plant)
     values = np.linalg.eigvals(plant.A)
     if period:
@@ -211,7 +214,9 @@ def notched(
 
 
 def notch_filter(frequency: float, depth: float, width: float) -> StateSpace:
-    """Return (s² + 2 depth w s + w²)/(s² + 2 width w s + w²), w = 2π frequency."""
+    """Return the transfer function (s² + 2 depth w s + w²)/(s² + 2 width w s + w²), w = 2π
+    frequency.
+    """
     w = 2.0 * np.pi * frequency
     A = np.array([[0.0, 1.0], [-w * w, -2.0 * width * w]])
     return StateSpace(
@@ -220,7 +225,9 @@ def notch_filter(frequency: float, depth: float, width: float) -> StateSpace:
 
 
 def forward_gains(plant: StateSpace, crossover: float) -> tuple[float, float]:
-    """Return commands per speed and per acceleration of the measure below the crossover."""
+    """Return the feed-forward gains: command per speed and per acceleration of the setpoint, fitted
+    below the crossover.
+    """
     omega = np.geomspace(crossover / 30.0, crossover, FITTED)
     inverse = 1.0 / plant.response(omega)[:, 0, 0]
     size = 1.0 / np.abs(inverse)
@@ -232,7 +239,7 @@ def forward_gains(plant: StateSpace, crossover: float) -> tuple[float, float]:
 
 
 def bandwidth(loop: StateSpace, delay: float) -> float:
-    """Return the lowest frequency from which on |S| is above 1/√2."""
+    """Return the lowest frequency from which on |S| is above 1/√2 (S: sensitivity function)."""
     omega = loop.frequencies()
     values = loop.response(omega)[:, 0, 0] * np.exp(-1j * omega * delay)
     above = np.flatnonzero(np.abs(1.0 / (1.0 + values)) > np.sqrt(0.5))
@@ -242,7 +249,9 @@ def bandwidth(loop: StateSpace, delay: float) -> float:
 def regulator(
     linear: Linear, inputs: Sequence[str], states: Mapping[str, float], efforts: Mapping[str, float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """K of u = -K z and the eigenvalues with it; weights by name, 0 for states that are not named, 1 for inputs."""
+    """Return the gain K of u = -K z and the closed-loop eigenvalues; weights by name, by default 0
+    for states and 1 for inputs.
+    """
     for name in states:
         if name not in linear.states:
             raise ValueError(f"no state '{name}'; states: {', '.join(linear.states)}")
@@ -255,7 +264,7 @@ def regulator(
 
 
 def snippet(table: Mapping[str, Any], numbers: Mapping[str, float]) -> str:
-    """Return a [[loops]] table with the tuned numbers."""
+    """Return a [[loops]] table with the tuned gains as text."""
     rest = {key: value for key, value in table.items() if key not in ("kp", "ki", "kd", "filter")}
     found = {key: float(f"{value:.6g}") for key, value in numbers.items() if value}
     lines = [

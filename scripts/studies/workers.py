@@ -1,8 +1,9 @@
-"""Processes that share the cases of a study: one that dies is replaced, and a case that ends two of them is lost.
+"""Worker processes that share the cases of a study.
 
-A case on which a process has died runs once more, alone.
-A worker takes a task of some cases from its pipe and sends a row as soon as it has one, so that the case which ended a process is known. The workers
-leave SIGINT to the process that started them, which ends them.
+A worker that dies is replaced; the case on which it died runs once more, alone, and a case that
+ends two workers is lost. A worker receives a task of some cases by its pipe and sends each row as
+soon as it is computed, so that the case which ended a process is known. Workers ignore SIGINT,
+which their parent process handles.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Task = list[int]
 
 
 class Worker:
-    """A process with its pipe, and the cases that it still owes."""
+    """A worker process with its pipe, and the cases whose rows it has not sent yet."""
 
     def __init__(self, work: Some, together: bool):
         self.ours, theirs = multiprocessing.Pipe()
@@ -45,14 +46,14 @@ class Worker:
             pass
 
     def taken(self) -> Any:
-        """Return the message of a worker; None if it has died."""
+        """Receive the next message of a worker; None if it has died."""
         try:
             return self.ours.recv()
         except (EOFError, OSError):
             return None
 
     def fault(self) -> str:
-        """Return the cause that ended a process, as text."""
+        """Return as text what ended a process."""
         self.process.join(PATIENCE)
         code = self.process.exitcode
         return fault_of(code or 0) or f"exit code {code}"
@@ -68,7 +69,7 @@ class Worker:
 
 
 def serve(pipe: Connection, work: Some, together: bool) -> None:
-    """Execute tasks until the pipe closes; errors are sent in place of rows."""
+    """Run tasks in a worker until the pipe closes; errors are sent in place of rows."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     pipe.send("ready")
@@ -90,9 +91,10 @@ def serve(pipe: Connection, work: Some, together: bool) -> None:
 def shared(
     work: Some, cases: Sequence[Any], tasks: Sequence[Sequence[int]], count: int, together: bool
 ) -> Iterator[tuple[int, Any]]:
-    """Yield index and row of every case; None if the case has ended its workers.
+    """Yield index and row of every case; the row is None if the case has ended its workers.
 
-    `together`: the cases of a task are worked at as one, so that all of them run alone where one ends its worker.
+    `together`: the cases of a task are computed at once; if their worker dies, each of them runs
+    alone.
     """
     left, deaths = deque(list(task) for task in tasks), Counter[int]()
     crew = [Worker(work, together) for _ in range(min(count, len(left)))]
@@ -126,7 +128,9 @@ def shared(
 def over(
     worker: Worker, left: deque[Task], deaths: Counter[int], together: bool
 ) -> Iterator[tuple[int, Any]]:
-    """Requeue the cases of a dead worker; those that repeatedly end workers are given up."""
+    """Queue the cases of a dead worker again; yield those that have ended workers too often, with
+    None.
+    """
     owed = list(worker.owed)
     if together and len(owed) > 1:
         left.extendleft([each] for each in reversed(owed))
@@ -142,8 +146,8 @@ def over(
 
 
 def aside(work: Callable[..., Any], *given: Any) -> Any:
-    """Return what a function returns, computed in a process of its own; ChildProcessError where
-    that dies over it.
+    """Call a function in a process of its own and return its result; raise ChildProcessError if the
+    process dies.
     """
     worker = Worker(Aside(work), True)
     try:
@@ -160,7 +164,7 @@ def aside(work: Callable[..., Any], *given: Any) -> Any:
 
 
 class Aside:
-    """A function of some arguments as work at cases."""
+    """A function in the form of a worker's task, with its arguments as cases."""
 
     def __init__(self, work: Callable[..., Any]):
         self.work = work

@@ -1,7 +1,10 @@
-"""The worst case of a study: the largest or smallest value of a measure among all values between the bounds of its parameters.
+"""The worst case of a study: the largest or smallest value of a measure over all parameter values
+within their bounds.
 
-Bounds: those of a list or a uniform distribution, three deviations of a normal one (factors of a lognormal one). Differential evolution with whole
-generations at once; it finds corners of the box and worst cases inside of it, and proves neither. Of margins and damping the smallest is the worst.
+Bounds: those of a list or a uniform distribution, three deviations of a normal one (factors of a
+lognormal one). Differential evolution, with whole generations at once, finds worst cases at corners
+of the box and inside it, without a proof of optimality. The worst value of margins and damping is
+the smallest.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ OPTIONS = ("stop_time", "output_step", "integrator", "tolerance", "inputs")
 
 
 def bounds(values: list[float] | Distribution) -> tuple[float, float]:
-    """Return the smallest and largest value considered."""
+    """Return the smallest and largest value of a parameter in the search."""
     if not isinstance(values, Distribution):
         return min(values), max(values)
     first, second = values.first, values.second
@@ -35,14 +38,14 @@ def bounds(values: list[float] | Distribution) -> tuple[float, float]:
 
 
 def sign_of(measure: str) -> float:
-    """1 where the smallest value is the worst."""
+    """Return 1 for measures whose smallest value is the worst, else -1."""
     return 1.0 if measure in SMALL_IS_BAD else -1.0
 
 
 def worst_case(
     study: Study, measure: str, told: Callable[[float, float], None] = lambda done, best: None
 ) -> Found:
-    """Search the largest value of a measure."""
+    """Search the worst value of a measure over the parameters of a study."""
     try:
         parsed(measure)
         if counted_each([measure]):

@@ -1,1 +1,1 @@
-"""Input and output of the command line: arguments, messages, progress, files, glossary."""
+"""Input and output of the command line: arguments, error messages, progress, files, glossary."""

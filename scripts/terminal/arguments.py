@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Parsing of arguments and options that several commands share."""
 
 import re
 from pathlib import Path
@@ -71,7 +71,7 @@ def numbers(settings: list[str] | None, option: str = "--set") -> dict[str, floa
 
 
 def quantity(text: str, where: str, units: bool) -> float | None:
-    """Return a number in SI, or None if the text is no number."""
+    """Return a number with an optional unit in SI units, or None if the text is no number."""
     if text.strip().lstrip("+-").isdecimal():
         return int(text)
     found = NUMBER.match(text)
@@ -93,7 +93,7 @@ def quantity(text: str, where: str, units: bool) -> float | None:
 
 
 def begun(mechanism: "Mechanism", starts: list[str] | None, origin: str | None) -> "Mechanism":
-    """Return the mechanism with the start that --start and --from ask for."""
+    """Return the mechanism with the start state given by --start and --from."""
     if not starts and origin is None:
         return mechanism
     path, time = (origin, None) if origin is None or Path(origin).exists() else instant(origin)
@@ -108,7 +108,7 @@ def begun(mechanism: "Mechanism", starts: list[str] | None, origin: str | None) 
 
 
 def as_given(value: float) -> "float | dict[str, float | str]":
-    """Return a start value, with the unit that it was given in."""
+    """Return a start value with the unit in which it was given."""
     unit = getattr(value, "unit", "")
     if not unit:
         return value
@@ -118,7 +118,7 @@ def as_given(value: float) -> "float | dict[str, float | str]":
 
 
 def instant(text: str) -> tuple[str, float | None]:
-    """Return the file and time of RESULT@TIME."""
+    """Split RESULT@TIME into file and time."""
     path, separator, time = text.rpartition("@")
     if not separator:
         raise BadInput(f"--from {text}: no such file")
@@ -141,7 +141,9 @@ def one_of(value: str, choices: tuple[str, ...], option: str) -> str:
 
 
 def writable(path: Path | None, suffixes: tuple[str, ...], option: str) -> Path | None:
-    """Return an output path after checking its suffix and folder; raise BadInput before the work starts."""
+    """Return an output path after checking its suffix and folder; raise BadInput before the work
+    starts.
+    """
     if path is None:
         return None
     if path.suffix.lower() not in suffixes:
@@ -152,7 +154,7 @@ def writable(path: Path | None, suffixes: tuple[str, ...], option: str) -> Path 
 
 
 def held(inputs: list[str] | None, names: tuple[str, ...]) -> dict[str, float] | None:
-    """Return constant inputs by name, checked against the inputs of the mechanism."""
+    """Return constant inputs by name, after checking that the mechanism has these inputs."""
     values = numbers(inputs, "--input")
     for name in values:
         one_of(name, names, "--input")

@@ -1,4 +1,4 @@
-"""Advice on messages that name no key: a phrase of the message, its cause, what to do."""
+"""Hints for error messages: phrases of a message, their cause, and the remedy."""
 
 import re
 
@@ -144,7 +144,7 @@ FORMS = {
 
 
 def form_advice(message: str) -> list[tuple[str, str]]:
-    """Return what a form of messages, such as `expected one of`, means and what to do."""
+    """Return the meaning of a form of message, such as `expected one of`, and the remedy."""
     for form, text in FORMS.items():
         found = re.search(form, message, re.IGNORECASE)
         if found:
@@ -153,6 +153,6 @@ def form_advice(message: str) -> list[tuple[str, str]]:
 
 
 def advice(message: str) -> list[tuple[str, str]]:
-    """Return causes and remedies of an error message, looked up by its phrases."""
+    """Return causes and remedies of an error message, found by phrases in it."""
     low = message.lower()
     return [(phrase, text) for phrase, text in ADVICE.items() if phrase.lower() in low]

@@ -1,4 +1,4 @@
-"""Error messages of the command line: readable lines without a traceback."""
+"""Printing of errors by the command line: readable lines without a traceback."""
 
 import errno
 import sys

@@ -1,6 +1,4 @@
-"""Lookup for `kinetree explain` besides keys: values that are words, units, nested tables,
-examples.
-"""
+"""Lookup for `kinetree explain` besides keys: allowed values, units, nested tables, examples."""
 
 from __future__ import annotations
 
@@ -15,7 +13,9 @@ Lines = list[tuple[str, str]]
 
 
 def values(word: str) -> Lines:
-    """Return types of joints, integrators, mechanisms of the library and units by their names."""
+    """Return the meaning of a word that is a type of joint, an integrator, a library mechanism or a
+    unit.
+    """
     from kinetree.models.description.reading.read_source import library_names
     from kinetree.models.joints.kinds import KINDS
     from kinetree.models.language.units.unit_of_measure import UnitError, parse_unit
@@ -60,7 +60,7 @@ def choices() -> dict[str, str]:
 
 
 def classes(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Yield the table classes in a type annotation."""
+    """Yield the classes of tables in a type annotation."""
     from pydantic import BaseModel
 
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -70,13 +70,13 @@ def classes(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def inside(model: type[BaseModel], key: str) -> list[type[BaseModel]]:
-    """Return the tables that a key contains; none where there may be many kinds."""
+    """Return the tables that a key contains; none if it has three or more kinds."""
     found = list(dict.fromkeys(classes(get_type_hints(model, include_extras=True)[key])))
     return found if len(found) < 3 else []
 
 
 def example(label: str) -> str:
-    """Return the example of a table by its label, as `[forces] kind = line`."""
+    """Return the example of a table by its label, such as `[forces] kind = line`."""
     from kinetree.models.description.reference import EXAMPLES, slug
 
     section, _, kind = label.partition(" kind = ")

@@ -1,4 +1,6 @@
-"""Archives of others, unpacked with care: nothing leads out of them, few bytes do not become many, and what is no archive is refused."""
+"""Safe unpacking of archives from other sources: paths that lead out of the folder, archive bombs
+and broken archives are refused.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ LONGEST_NAME = 200  # characters of a part of a path: file systems allow 255 byt
 
 
 def unpacked(path: Path, folder: Path, kind: str) -> Path:
-    """Return the files of an archive of a kind (an FMU, an SSP archive), in a folder."""
+    """Unpack an archive into a folder and return the folder; `kind` names the format (FMU, SSP) in
+    messages.
+    """
     try:
         with ZipFile(path) as archive:
             members = archive.infolist()
@@ -39,13 +43,13 @@ def unpacked(path: Path, folder: Path, kind: str) -> Path:
 
 
 def check_archive(path: Path) -> None:
-    """Refuse an archive that is not to be unpacked."""
+    """Raise BadInput for an archive that is unsafe to unpack."""
     with ZipFile(path) as archive:
         check_members(path, archive.infolist())
 
 
 def check_members(path: Path, members: list[ZipInfo]) -> None:
-    """Refuse escaping names and implausible sizes."""
+    """Raise BadInput for member paths that lead out of the folder, and for implausible sizes."""
     if len(members) > MOST_FILES:
         raise BadInput(f"{path}: {len(members)} files, expected at most {MOST_FILES}")
     for member in members:
@@ -68,7 +72,7 @@ def check_members(path: Path, members: list[ZipInfo]) -> None:
 
 
 def take_out(archive: ZipFile, member: ZipInfo, folder: Path) -> None:
-    """Extract one file, at most as large as declared."""
+    """Extract one file, at most as large as its declared size."""
     target = folder / member.filename
     if member.is_dir():
         target.mkdir(parents=True, exist_ok=True)
@@ -79,7 +83,7 @@ def take_out(archive: ZipFile, member: ZipInfo, folder: Path) -> None:
 
 
 def stays(name: str) -> bool:
-    """Return whether a path stays in the folder it is taken from, on every system."""
+    """Return whether a path stays inside its folder on every operating system."""
     posix, windows = PurePosixPath(name), PureWindowsPath(name)
     return (
         bool(name)

@@ -1,4 +1,4 @@
-"""The glossary: private words and odd public names of Kinetree with the terms of the trade.
+"""The glossary: terms special to Kinetree and unusual public names, explained by standard terms.
 
 `TERMS` is the only source. `kinetree explain WORD` prints an entry and `python -m` this module
 writes docs/glossary.md.

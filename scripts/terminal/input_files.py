@@ -1,4 +1,6 @@
-"""Files of studies and scenarios as pydantic models: what does not fit becomes one readable line per mistake, with file and key."""
+"""Files of studies and scenarios as pydantic models: every mistake becomes one readable line with
+file and key.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ TAGS = ("spread", "distribution", "list")  # of unions: no keys of a file
 
 
 class FileTable(BaseModel):
-    """A table of a file: unknown keys are mistakes, values never change."""
+    """Base class of tables in files: unknown keys are errors, values are immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -50,7 +52,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def only(found: Mapping[str, Any], known: set[str], place: str) -> None:
-    """Refuse keys that a table does not have."""
+    """Raise BadInput for keys that a table does not have."""
     for key in found:
         if key not in known:
             raise BadInput(
@@ -59,14 +61,14 @@ def only(found: Mapping[str, Any], known: set[str], place: str) -> None:
 
 
 def number(value: Any, place: str) -> float:
-    """Return a finite number."""
+    """Return a finite number; `place` names it in the message."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise BadInput(f"{place}: found {value!r}, expected a number")
     return float(value)
 
 
 def checked(kind: type[Table], raw: Mapping[str, Any], place: str) -> Table:
-    """Return a table of a file; BadInput names every mistake."""
+    """Return a table of a file as a model of class `kind`; BadInput names every mistake."""
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
@@ -111,7 +113,7 @@ def mistake(error: Any, known: Any) -> str:
 
 
 def known_keys(kind: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
-    """Return the keys of the table at a path."""
+    """Return the keys of the table at a path inside a model."""
     for part in path:
         if isinstance(part, str) and part in kind.model_fields:
             found = inner_models(kind.model_fields[part].annotation)
@@ -122,7 +124,7 @@ def known_keys(kind: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
 
 
 def inner_models(annotation: Any) -> list[type[BaseModel]]:
-    """Return models inside dicts, lists, unions and Annotated."""
+    """Return the models inside dicts, lists, unions and Annotated types of an annotation."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [found for each in getattr(annotation, "__args__", ()) for found in inner_models(each)]

@@ -1,4 +1,4 @@
-"""Inputs that a command line gives: numbers, and columns of files over the time."""
+"""Inputs given on a command line: constants, and columns of files over time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ Maps = Annotated[
 def given(
     inputs: list[str] | None, maps: list[str] | None, system: System
 ) -> dict[str, float | Signal] | None:
-    """Return values and functions of inputs; those on the command line override files."""
+    """Return constants and functions of time by input; constants on the command line override
+    files.
+    """
     from kinetree.models.language.read_files import READERS
     from kinetree.scripts.terminal.arguments import held
 
@@ -51,7 +53,7 @@ def given(
 
 
 def wanted(maps: list[str] | None, names: tuple[str, ...]) -> dict[str, tuple[str, str]]:
-    """Return the input and unit by column."""
+    """Parse --map options: input and unit by column."""
     found = {}
     for text in maps or []:
         column, separator, target = text.partition("=")
@@ -63,8 +65,8 @@ def wanted(maps: list[str] | None, names: tuple[str, ...]) -> dict[str, tuple[st
 
 
 def driven(path: Path, maps: dict[str, tuple[str, str]], system: System) -> dict[str, Signal]:
-    """Return the functions of time, linear between the rows; columns with names of inputs need no
-    map.
+    """Return functions of time by input, linear between the rows of a file; columns named like
+    inputs need no --map.
     """
     import numpy as np
 

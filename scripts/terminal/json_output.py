@@ -15,7 +15,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 
 
 def plain(value: Any) -> Any:
-    """Return dicts, lists, texts and finite numbers."""
+    """Return a value as dicts, lists, texts and finite numbers, ready for JSON."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -37,6 +37,6 @@ def show_json(content: Any) -> None:
 
 
 def keep_json(content: Any, path: Path | None) -> None:
-    """Write JSON to a file, if a path is given."""
+    """Write content as JSON to a file, if a path is given."""
     if path is not None:
         write_text(path, text(content) + "\n")

@@ -1,4 +1,4 @@
-"""Measured records: files whose columns get the names and the units of the mechanism."""
+"""Measured records: files whose columns get the names and units of the mechanism."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Record:
-    """Measured times, columns in SI units, and parameters that apply to this record."""
+    """Measured times, columns in SI units, and the parameters that apply to this record."""
 
     time: np.ndarray
     columns: dict[str, np.ndarray]
@@ -27,7 +27,7 @@ class Record:
 
 
 def single(text: str, maps: list[str] | None = None, mechanism: Mechanism | None = None) -> Record:
-    """Return the record of FILE or FILE@NAME=VALUE,...; units are converted to SI and checked."""
+    """Read a record given as FILE or FILE@NAME=VALUE,...; units are checked and converted to SI."""
     name, _, given = text.partition("@")
     path = Path(name)
     data = Recorded(path)
@@ -46,7 +46,7 @@ def single(text: str, maps: list[str] | None = None, mechanism: Mechanism | None
 
 
 def names_of(maps: list[str] | None, data: Recorded, path: Path) -> dict[str, tuple[str, str]]:
-    """Return the name and unit by column."""
+    """Parse --map options for a record: name and unit by column."""
     found = {}
     for text in maps or []:
         column, separator, target = text.partition("=")
@@ -62,7 +62,7 @@ def names_of(maps: list[str] | None, data: Recorded, path: Path) -> dict[str, tu
 
 
 def units_of(mechanism: Mechanism) -> dict[str, str]:
-    """Return the units of a mechanism's result columns and inputs."""
+    """Return the units of a mechanism's result columns and inputs by name."""
     from kinetree.models.compilation.element_states import inputs_of
     from kinetree.models.run.simulation_unit import make_unit
 

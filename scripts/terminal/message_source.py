@@ -1,4 +1,6 @@
-"""Where a message comes from: the part of the program that raises it, found by its words, and the page about that part."""
+"""Finds the source of an error message: the module that raises it, found by its words, and the
+documentation page of that module.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,8 @@ BREAK = re.compile(r'"\s*\n\s*f?"')  # between the lines of one text in the sour
 
 
 def message_source(message: str) -> list[tuple[str, str]]:
-    """Return what the part of the program is for that raises a message, the command that belongs to
-    it, and its page; nothing for words that no message has or that several parts have.
+    """Return the purpose of the module that raises a message, the related command, and its page;
+    empty if no module or several have these words.
     """
     for passage in passages(message):
         found = [(path, name) for path, name, text in sources() if passage in text]
@@ -79,7 +81,7 @@ def message_source(message: str) -> list[tuple[str, str]]:
 
 
 def passages(message: str) -> list[str]:
-    """Return the runs of words of a message, the longest first."""
+    """Return the word sequences of a message, the longest first."""
     words = re.sub(r"\s+", " ", message).strip().split(" ")
     runs = [
         " ".join(words[a:b])
@@ -91,7 +93,9 @@ def passages(message: str) -> list[str]:
 
 @cache
 def sources() -> list[tuple[Path, str, str]]:
-    """Return path, name such as models/run/simulation.py and text of every file of the program."""
+    """Return for every file of the program its path, its name such as models/run/simulation.py, and
+    its texts.
+    """
     found = []
     for label, package in (("models", models), ("fmu", fmu), ("scripts", scripts)):
         root = Path(next(iter(package.__path__)))
@@ -103,13 +107,15 @@ def sources() -> list[tuple[Path, str, str]]:
 
 @cache
 def messages_in(path: Path) -> str:
-    """Return the texts of a file that are no documentation, one below the other."""
+    """Return the string constants of a file without docstrings, one per line."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return "\n".join(texts(tree))
 
 
 def texts(tree: ast.Module) -> Iterator[str]:
-    """Yield the texts of a module without its docstrings; values in them become line ends."""
+    """Yield the string constants of a module without its docstrings; formatted values separate
+    them.
+    """
     documented = (ast.Module, ast.FunctionDef, ast.ClassDef)
     docstrings = {
         id(node.body[0].value)
@@ -123,12 +129,12 @@ def texts(tree: ast.Module) -> Iterator[str]:
 
 
 def subject(path: Path) -> str:
-    """Return what a file says it is for, in one line."""
+    """Return the purpose of a file: the first sentence of its docstring."""
     told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return re.split(r"\n\n|(?<=\.)\s", told.strip())[0].replace("\n", " ").rstrip(".")
 
 
 def page_of(name: str) -> str:
-    """Return the page about a part of the program."""
+    """Return the documentation page about a module."""
     fitting = [part for part in PAGES if name.startswith(part)]
     return PAGES[max(fitting, key=len)]

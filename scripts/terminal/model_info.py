@@ -1,17 +1,19 @@
-"""Structure of a mechanism as plain data: the content of `kinetree info` and its JSON."""
+"""Structure of a mechanism as plain data: the content of `kinetree info` and of its JSON."""
 
 from typing import Any
 
 
 def engine_of(system: Any) -> str:
-    """Return the form used for runs: [run] method, or DEC by default."""
+    """Return the form (formulation) used for runs: [run] method, or DEC (block decomposition) by
+    default.
+    """
     method = system.description.run.method
     return "DEC" if method == "auto" else method
 
 
 def straight_line_of(system: Any) -> dict[str, Any] | None:
-    """Return about how many operations straight-line code has and from how many evaluations a run
-    takes it; None where it never does.
+    """Return the approximate operation count of straight-line code, and the number of evaluations
+    from which a run uses it; None if it never does.
     """
     from kinetree.models.specialised.automatic import worthwhile
 
@@ -24,7 +26,9 @@ def straight_line_of(system: Any) -> dict[str, Any] | None:
 
 
 def beams_of(system: Any) -> list[dict[str, Any]]:
-    """Return length, mass, elements, hinges, pieces and clamped frequencies [Hz] of every beam."""
+    """Return length, mass, elements, hinges, pieces and clamped natural frequencies [Hz] of every
+    beam.
+    """
     from kinetree.models.beams.beam_reports import clamped_frequencies
 
     description = system.description

@@ -1,5 +1,5 @@
-"""The option `--own-process`: repeat the command in a child process, to survive crashes of FMU
-binaries.
+"""The option `--own-process`: runs the command in a child process that may crash with an FMU's
+binary.
 """
 
 import os
@@ -17,7 +17,7 @@ WINDOWS_FAULTS = 0xC0000000  # exit codes from here on are faults of the process
 
 
 def again(context: typer.Context, wanted: bool) -> None:
-    """Run the command line without the option in a child, and end as it ends."""
+    """If wanted, run the command line without the option in a child process and exit with its code."""
     if not wanted:
         return
     arguments = [each for each in context.find_root().obj or sys.argv[1:] if each != OPTION]
@@ -39,7 +39,7 @@ def again(context: typer.Context, wanted: bool) -> None:
 
 
 def waited(child: subprocess.Popen) -> int:
-    """Return the exit code of a child process; interrupts are left to it."""
+    """Wait for a child process and return its exit code; the child handles interrupts."""
     while True:
         try:
             return child.wait()
@@ -48,7 +48,7 @@ def waited(child: subprocess.Popen) -> int:
 
 
 def fault_of(code: int) -> str:
-    """Return the signal or fault that ended a process; empty for a normal end."""
+    """Return the signal or fault by which a process ended; empty for a normal end."""
     if code < 0:
         return signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
     return f"fault {code:#x}" if code >= WINDOWS_FAULTS else ""

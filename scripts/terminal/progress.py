@@ -1,4 +1,6 @@
-"""Progress of long work: a bar on a terminal, a line every few seconds elsewhere, nothing when the work is short."""
+"""Progress of long work: a bar on a terminal, a line every few seconds elsewhere, no output for
+short work.
+"""
 
 import sys
 import time
@@ -51,7 +53,7 @@ class Lines:
 
 
 class Bar:
-    """rich's bar, imported and shown when the work turns out to be long."""
+    """Progress bar of rich, imported and shown only when the work takes long."""
 
     def __init__(self, title: str, end: float):
         self.title, self.end = title, end

@@ -1,4 +1,6 @@
-"""A result file read back: what `Result.save`, fmpy and Modelica tools write (CSV, Parquet, HDF5, MAT version 4)."""
+"""Reads result files as written by `Result.save`, fmpy and Modelica tools (CSV, Parquet, HDF5, MAT
+version 4).
+"""
 
 import re
 from collections.abc import Iterable
@@ -15,7 +17,7 @@ __all__ = ["READERS", "Recorded"]
 
 
 class Recorded:
-    """Columns of a file, as a Result shows them."""
+    """Columns of a result file, with the interface of a Result."""
 
     EXTRA = Result.EXTRA
 
@@ -46,7 +48,9 @@ class Recorded:
         return self._columns[name][1]
 
     def select(self, patterns: Iterable[str] | None) -> tuple[str, ...]:
-        """Return names in any case of letters, * for any text; all of them where none is given."""
+        """Return the names that match patterns, ignoring case, with * for any text; all names
+        without patterns.
+        """
         found: dict[str, None] = {}
         for pattern in patterns or ("*",):
             shape = shape_of(pattern, re.IGNORECASE)
