@@ -141,8 +141,8 @@ def tasks(archive: Archive, step: float, count: int) -> list[Task]:
 
 
 def deviation(found: list[float], expected: list[float]) -> float:
-    """Return the largest deviation of values, relative to the expected value where that exceeds 1;
-    NaN counts as infinite.
+    """Return the largest deviation, relative to the expected value where that exceeds 1; NaN counts
+    as infinite.
     """
     if len(found) != len(expected):
         raise HostError(f"{len(found)} values, expected {len(expected)}")
@@ -156,9 +156,7 @@ def deviation(found: list[float], expected: list[float]) -> float:
 def finished(
     line: list[str], folder: Path, environment: dict[str, str], read: Callable[[str], list[float]]
 ) -> list[float]:
-    """Run a command and return its output parsed by `read`; raise HostError with its last lines if
-    it fails.
-    """
+    """Run a command and return its output parsed by `read`; raise HostError if it fails."""
     try:
         done = subprocess.run(
             line,
@@ -181,9 +179,7 @@ def finished(
 
 
 def by_fmpy(task: Task, platform: Platform) -> list[float]:
-    """Run a task in fmpy: co-simulation step by step, or model exchange by its CVode; return the
-    last values.
-    """
+    """Run a task in fmpy, model exchange by its CVode; return the last values."""
     archive = task.archive
     if not task.exchange:
         host = Host(archive).start()
@@ -207,8 +203,8 @@ def by_c_program(task: Task, platform: Platform, habits: str = "me") -> list[flo
 
 
 def by_habits(task: Task, platform: Platform, habits: str) -> tuple[list[float], int]:
-    """Run a task in the C host of a platform, for model exchange with the event handling of another
-    host; return the last values and the number of events carried out.
+    """Run a task in the C host of a platform, model exchange with the event handling of another
+    host; return the last values and the number of events.
     """
     archive, d = task.archive, task.archive.description
     command, environment = launcher(platform)
@@ -243,14 +239,12 @@ def by_habits(task: Task, platform: Platform, habits: str) -> tuple[list[float],
 
 
 def with_habits(habits: str) -> Callable[[Task, Platform], list[float]]:
-    """Return a function that runs our C host for model exchange with the event handling of another
-    host program.
-    """
+    """Return a function that runs our C host with the event handling of another host."""
     return lambda task, platform: by_c_program(task, platform, habits)
 
 
 def by_script(script: str, by_name: bool) -> Callable[[Task, Platform], list[float]]:
-    """Return a function that runs a task by a Python script in a Python process of its own."""
+    """Return a function that runs a task by a Python script in its own process."""
 
     def run(task: Task, platform: Platform) -> list[float]:
         with tempfile.TemporaryDirectory() as folder:
@@ -278,9 +272,7 @@ def result_in(said: str) -> list[float]:
 
 
 def by_mapping(task: Task, platform: Platform) -> list[float]:
-    """Run a task in fmpy with the archive's macOS library mapped into a separate Linux process;
-    return the last values.
-    """
+    """Run a task in fmpy with the archive's macOS library mapped into a Linux process."""
     line = [
         sys.executable,
         "-m",
@@ -297,7 +289,7 @@ def by_mapping(task: Task, platform: Platform) -> list[float]:
 
 
 def not_mapped() -> str:
-    """Return why a macOS library cannot be mapped into a process on this machine; empty if it can."""
+    """Return why a macOS library cannot be mapped here; empty if it can."""
     return (
         ""
         if this_platform() == LINUX
@@ -331,8 +323,8 @@ def by_table(
 
 
 def row_at(table: Path, names: list[str], time: float) -> list[float]:
-    """Return the values by name in the last row at a time. Commas inside names split headings that
-    are not quoted, so these are put together again.
+    """Return the values by name in the last row at a time. Unquoted headings that were split at
+    commas inside names are joined again.
     """
     rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
     heading: list[str] = []
@@ -394,9 +386,7 @@ def omsimulator(task: Task, table: Path) -> list[str]:
 
 
 def package(name: str, extra: str = "") -> Callable[[], str]:
-    """Return a function that tells why a Python package is missing; its result is empty if it is
-    installed.
-    """
+    """Return a function that tells why a package is missing; empty if it is installed."""
     return lambda: "" if find_spec(name) else f"{name} is missing: pip install {extra or name}"
 
 
@@ -416,9 +406,7 @@ def on_path(program: str) -> Callable[[], str]:
 
 
 def here(missing: Callable[[], str]) -> Callable[[], str]:
-    """Return a function that tells why a host cannot run on this machine: the platform of Linux
-    archives, then `missing`.
-    """
+    """Return a function that tells why a host cannot run on this machine."""
     return lambda: why_not(LINUX) or missing()
 
 
