@@ -12,6 +12,7 @@ instead of locked; set values are inputs; 2 the openings of their valves are inp
 on actuators), cylinders (slewing by two cylinders instead of a motor), forward (openings of the valves over the
 time of a departure), replan (openings and pace of a departure by what the last one has
 shown), estimated (an observer tells the drives mass and push of a module: `carrier_observer`);
+packs (2: the modules lie in two packs side by side, the right one has the first half);
 known_order: the order that the compensation of the drives foresees (-1: the true one).
 What the drives do stands in `carrier_drives`.
 """
@@ -39,12 +40,14 @@ def describe(
     flexible: int = 0,
     replan: int = 0,
     estimated: int = 0,
+    packs: int = 1,
 ) -> dict[str, Any]:
     """Return base, platform, cradle and so many modules."""
     on = parts.Settings(
         modules,
         order,
         known_order,
+        packs,
         full=full,
         hydraulic=hydraulic,
         soil=soil,

@@ -115,7 +115,10 @@ def known_force(drive: Drive, count: int, on: Settings) -> str:
     mass, whole = foreseen(on)
     push = f"if({TRAVELS}, min(known_travel/0.002, 1)*({whole} - rail_friction), 0)"
     if drive.axis == "slew":
-        return f'-{drive.sense}*cos(luff)*table("known_side", pushed)*{push}/({count - 1}*abs({drive.lever("slew")}))'
+        moment = f'table("known_side", pushed)*{push}'
+        if on.packs > 1:
+            moment = f"({moment} + blast_side*{carrier_modules.BLAST})"
+        return f"-{drive.sense}*cos(luff)*{moment}/({count - 1}*abs({drive.lever('slew')}))"
     weight = f"{mass}*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"
     height = f'table("known_height", pushed)*{push} + {carrier_modules.RECOIL_HEIGHT}*{carrier_modules.BLAST}'
     return f"-({weight} + {height})/({drive.lever('luff')})"
@@ -128,13 +131,13 @@ def tables(on: Settings) -> Table:
     foreseen = dict(
         zip(on.order, on.known_order, strict=True)
     )  # who is thought to leave when this one does
-    places = [carrier_modules.cell(foreseen[i], on.n) for i in range(1, on.n + 1)]
+    places = [carrier_modules.cell(foreseen[i], on.n, on.packs) for i in range(1, on.n + 1)]
     numbers = list(range(on.n + 1))
     return {
-        "known_side": {"x": numbers, "y": [0, *(f"{column}*module_pitch" for column, _ in places)]},
+        "known_side": {"x": numbers, "y": [0, *(at.aside for at in places)]},
         "known_height": {
             "x": numbers,
-            "y": [0, *(f"{carrier_modules.LOWEST} + {row}*module_pitch" for _, row in places)],
+            "y": [0, *(f"{carrier_modules.LOWEST} + {at.row}*module_pitch" for at in places)],
         },
     }
 

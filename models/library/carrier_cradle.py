@@ -40,6 +40,14 @@ FLEXIBLE: Rows = {
 MASSES = {"boom": "boom_mass", "cradle": "frame_beam_mass"}
 
 
+def size(on: Settings) -> tuple[Any, Any, Any]:
+    """Return length, width and height [m] of the box whose inertia the cradle has; it is as wide
+    as two packs of three columns where there are two.
+    """
+    x, y, z = SIZE
+    return x, y if on.packs == 1 else "(pack_distance + 3*module_pitch)", z
+
+
 def rail_place(on: Settings, point: list[Any]) -> Table:
     """Return the body that holds the rails, and a point, given from the hinge, on it."""
     if not on.flexible:

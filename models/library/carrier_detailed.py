@@ -62,6 +62,7 @@ def describe(
     flexible: int = 0,
     replan: int = 0,
     estimated: int = 0,
+    packs: int = 1,
     rigid: int = 0,
 ) -> dict[str, Any]:
     """Return bases, frame, platform, cradle and so many modules."""
@@ -71,6 +72,7 @@ def describe(
         modules,
         order,
         known_order,
+        packs,
         full=full,
         hydraulic=hydraulic,
         soil=soil,

@@ -60,17 +60,17 @@ OIL: Rows = {
     "relief": (280e5, "Pa", "pressure at which relief valves open"),
     "protection": (1e-9, "m3/(s.Pa)", "flow of relief and make-up valves per pressure"),
     "drive_modulus": (7e8, "Pa", "bulk modulus of the oil with its hoses"),
-    "rated_flow": (6e-4, "m3/s", "flow of a fully open valve at 35 bar over an edge"),
+    "rated_flow": (7.5e-5, "m3/s", "flow of a fully open valve at 35 bar over an edge"),
     "valve_lag": (0.01, "s", "time constant of the spools"),
 }
 CONTROL: Rows = {
     "slew_gain": (
-        2.0,
+        16.0,
         "1/rad",
         "opening of the slewing valves per error of the angle; 0 keeps them shut",
     ),
     "luff_gain": (
-        12.0,
+        96.0,
         "1/rad",
         "opening of the luffing valve per error of the angle; 0 keeps it shut",
     ),

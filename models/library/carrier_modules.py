@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.models.library import carrier_cradle, carrier_replan
 from kinetree.models.library.carrier_parameters import Table
@@ -10,7 +10,8 @@ from kinetree.models.library.carrier_parameters import Table
 if TYPE_CHECKING:
     from kinetree.models.library.carrier_parts import Settings
 
-COLUMNS = 5  # modules side by side
+COLUMNS = {1: 5, 2: 3}  # modules side by side in a pack, by the number of packs
+APART = 4.0  # distance of two packs in orders of departure, more than a pack is wide [pitches]
 REACH = 1.6  # of a module's middle at rest before the hinge [m]
 LOWEST, RECOIL_HEIGHT = (
     0.9,
@@ -28,23 +29,53 @@ def push_of(factor: str) -> str:
 PUSH = push_of("push_factor")
 
 
-def cell(i: int, n: int) -> tuple[float, int]:
-    """Return column, counted from the middle, and row of a module: rows of five, the lowest first,
-    in the middle.
+class Cell(NamedTuple):
+    """Where a module lies: column, counted from the middle of its pack to the left, row from the
+    lowest one, and side of its pack: -1 right, 1 left, 0 the only one.
     """
-    row, column = divmod(i - 1, COLUMNS)
-    return column - (min(COLUMNS, n - row * COLUMNS) - 1) / 2, row
+
+    column: float
+    row: int
+    pack: int = 0
+
+    @property
+    def side(self) -> float:
+        """Return the distance from the middle plane to the left, for orders [pitches]."""
+        return 0.5 * APART * self.pack + self.column
+
+    @property
+    def aside(self) -> str:
+        """Return the distance from the middle plane to the left [m], an expression."""
+        within = f"{self.column}*module_pitch"
+        return f"{self.middle} + {within}" if self.pack else within
+
+    @property
+    def middle(self) -> str:
+        """Return the distance of its pack from the middle plane to the left [m], an expression."""
+        return f"{0.5 * self.pack}*pack_distance" if self.pack else "0"
 
 
-def place(i: int, n: int) -> list[Any]:
+def cell(i: int, n: int, packs: int = 1) -> Cell:
+    """Return where module i of n lies: rows of five in one pack, of three in two, the lowest row
+    first, each in the middle of its pack; the right one of two packs has the first modules.
+    """
+    first = (n + 1) // 2 if packs == 2 else n
+    pack = 0 if packs == 1 else -1 if i <= first else 1
+    before, own = (first, n - first) if pack > 0 else (0, first)
+    columns = COLUMNS[packs]
+    row, column = divmod(i - before - 1, columns)
+    return Cell(column - (min(columns, own - row * columns) - 1) / 2, row, pack)
+
+
+def place(i: int, on: Settings) -> list[Any]:
     """Return the initial centre of module i on the cradle."""
-    column, row = cell(i, n)
-    return [REACH, f"{column}*module_pitch", f"{LOWEST} + {row}*module_pitch"]
+    at = cell(i, on.n, on.packs)
+    return [REACH, at.aside, f"{LOWEST} + {at.row}*module_pitch"]
 
 
-def departures(n: int, order: Any) -> list[int]:
+def departures(n: int, order: Any, packs: int = 1) -> list[int]:
     """Return the modules as they leave: by a rule (its name or number: rows, outer, inner,
-    alternating) or a list of their numbers.
+    alternating) or a list of their numbers. By rows, one pack leaves after the other.
     """
     if isinstance(order, (list, tuple)):
         listed = [int(i) if i == int(i) else 0 for i in order]
@@ -57,6 +88,7 @@ def departures(n: int, order: Any) -> list[int]:
             f"order is {order!r}, expected {', '.join(f'{k} ({name})' for k, name in enumerate(ORDERS))}, or a list of numbers"
         )
     numbers = range(1, n + 1)
+    at = {i: cell(i, n, packs) for i in numbers}
     if rule == "rows":
         return list(numbers)
     if (
@@ -64,27 +96,22 @@ def departures(n: int, order: Any) -> list[int]:
     ):  # right and left in turn, so that the cradle is not turned twice in the same sense
         sides = [
             sorted(
-                (i for i in numbers if (cell(i, n)[0] <= 0) == right),
-                key=lambda i: -abs(cell(i, n)[0]),
+                (i for i in numbers if (at[i].side <= 0) == right),
+                key=lambda i: -abs(at[i].side),
             )
             for right in (True, False)
         ]
         pairs = [side[k] for k in range(n) for side in sides if k < len(side)]
         return pairs
-    return sorted(
-        numbers,
-        key=lambda i: (
-            -abs(cell(i, n)[0]) if rule == "outer" else abs(cell(i, n)[0]),
-            cell(i, n)[1],
-        ),
-    )
+    away = -1 if rule == "outer" else 1
+    return sorted(numbers, key=lambda i: (away * abs(at[i].side), at[i].row))
 
 
 def rail(i: int, on: Settings) -> Table:
     """Return travel s, then the small angles; in the full setting also shifts across the rail and a
     roll.
     """
-    start = carrier_cradle.rail_place(on, place(i, on.n))
+    start = carrier_cradle.rail_place(on, place(i, on))
     steps: list[Table] = [{"shift": start["point"]}, {"shift": "x", "coordinate": f"s{i}"}]
     if on.helical:
         steps.append({"rotate": "x", "coordinate": f"s{i}", "factor": "2*pi/helix_pitch"})
@@ -128,7 +155,7 @@ def module_forces(i: int, on: Settings) -> Table:
             "damping": f"{share}{law}_damping",
         }
     if on.contacts:
-        start = carrier_cradle.rail_place(on, place(i, on.n))
+        start = carrier_cradle.rail_place(on, place(i, on))
         pin = {} if on.helical else {"across": "z"}  # a helical groove turns with the module
         for name, at, more in (("pin", "band", pin), ("bearing", "-band", {})):
             forces[f"{name}{i}"] = {
@@ -162,21 +189,23 @@ def tables() -> Table:
     }
 
 
-def schedule(order: list[int], replan: bool = False) -> list[Table]:
+def schedule(on: Settings) -> list[Table]:
     """Return the times of rest, travel until leaving the rail, and free swing of every module."""
+    order, replan = on.order, on.replan
     begin = carrier_replan.remembered() if replan else {}
     ends = carrier_replan.end_of_swing() if replan else {"after": "pace"}
     stages: list[Table] = [
         {"name": "rest", "ends": {"after": "pause"}, "set": {"pushed": order[0]} | begin}
     ]
     for gone, (i, following) in enumerate(zip(order, [*order[1:], 0], strict=True), 1):
+        aside = {"blast_side": cell(i, on.n, on.packs).middle} if on.packs > 1 else {}
         stages += [
             {
                 "name": f"travel {i}",
                 "phase": f"departure {gone}",
                 "ends": {"when": f"s{i} > rail_length"},
                 "free": [f"rail{i}"],
-                "set": {"departed": 1, "gone": gone},
+                "set": {"departed": 1, "gone": gone} | aside,
             },
             {
                 "name": f"swing {i}",

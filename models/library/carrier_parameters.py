@@ -111,6 +111,14 @@ HELIX: Rows = {
     "helix_pitch": (6.0, "m", "travel of a module in which its helical groove turns it once"),
     "pin_radius": (0.2, "m", "distance of the guide pin from the axis of its module"),
 }
+PACKS: Rows = {
+    "pack_distance": (1.8, "m", "distance of the middles of two packs"),
+    "blast_side": (
+        0.0,
+        "m",
+        "how far to the left of the middle the load after a departure acts; the schedule changes it",
+    ),
+}
 HYDRAULIC_JACKS: Rows = {
     "jack_area": (0.002, "m2", "piston area of a hydraulic jack"),
     "jack_ring": (0.001, "m2", "area of its retracting side"),
@@ -121,6 +129,7 @@ HYDRAULIC_JACKS: Rows = {
 LIMITS: dict[str, Table] = {
     "rail_length": {"min": "module_length"},
     "module_pitch": {"min": "module_width"},
+    "pack_distance": {"min": "2*module_pitch + module_width"},
     "jack_extension": {"min": 0, "max": "jack_stroke"},
     "slew_command": {"min": -0.7, "max": 0.7},
     "luff_command": {"min": -0.05, "max": 0.9},

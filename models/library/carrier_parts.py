@@ -14,6 +14,7 @@ from kinetree.models.library.carrier_parameters import (
     GUIDES,
     HELIX,
     HYDRAULIC_JACKS,
+    PACKS,
     Rows,
     Table,
     parameters,
@@ -21,6 +22,7 @@ from kinetree.models.library.carrier_parameters import (
 from kinetree.models.library.chain import count
 
 MOST_MODULES = 50
+MOST_PACKS = 2
 FRONT = ([1.7, 0, 0], (3.0, 2.2, 0.8))  # centre of mass in the vehicle's frame, and size
 REAR = ([-1.6, 0, 0], (3.4, 2.2, 0.7))
 FRAME = ([-0.5, 0, 0.5], (2.4, 1.8, 0.3))
@@ -53,18 +55,30 @@ SWITCHES = (
 class Settings:
     """Structural arguments: number and order of the modules, switches."""
 
-    def __init__(self, modules: float, order: Any, known_order: Any = -1, **switches: float):
+    def __init__(
+        self,
+        modules: float,
+        order: Any,
+        known_order: Any = -1,
+        packs: float = 1,
+        **switches: float,
+    ):
         for name, value in switches.items():
             if value not in (allowed := (0, 1, 2, 3) if name == "drives" else (0, 1)):
                 raise ValueError(
                     f"{name} is {value!r}, expected {', '.join(map(str, allowed[:-1]))} or {allowed[-1]}"
                 )
         self.n = count("modules", modules, MOST_MODULES)
-        self.order = carrier_modules.departures(self.n, order)
+        self.packs = count("packs", packs, MOST_PACKS)
+        if self.n < self.packs:
+            raise ValueError(
+                f"packs is {self.packs} but modules is {self.n}: each pack holds a module at least"
+            )
+        self.order = carrier_modules.departures(self.n, order, self.packs)
         self.known_order = (
             self.order
             if known_order in (-1, -1.0)
-            else carrier_modules.departures(self.n, known_order)
+            else carrier_modules.departures(self.n, known_order, self.packs)
         )
         (
             self.full,
@@ -82,6 +96,10 @@ class Settings:
         ) = (bool(switches.get(k, 0)) for k in SWITCHES)
         self.electric = switches["drives"] == 3
         self.controlled = switches["drives"] in (1, 3)  # position control inside, too
+        if self.flexible and self.packs > 1:
+            raise ValueError(
+                f"flexible is 1 but packs is {self.packs}: a boom and a cradle that bend hold one pack (packs = 1)"
+            )
         if self.outside and self.drives:
             raise ValueError(
                 "outside and drives are both 1: the drives are either outside or inside"
@@ -196,9 +214,8 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
     joint, at `ring` on the base, is the caller's.
     """
     luff = rotation([0, -1, 0], "luff", start="luff_command")
-    cradle = body(
-        "cradle_mass", [carrier_cradle.CENTRE, 0, carrier_cradle.AXIS], carrier_cradle.SIZE
-    )
+    size = carrier_cradle.size(on)
+    cradle = body("cradle_mass", [carrier_cradle.CENTRE, 0, carrier_cradle.AXIS], size)
     part = carrier_cradle.luffing_part(on, luff, cradle)
     bodies: Table = {"platform": body("platform_mass", [-0.3, 0, 0.3], (3.2, 2.0, 0.6))}
     bodies |= part.pop("bodies")
@@ -208,8 +225,9 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
         bodies[f"module{i}"] = module(on.contacts)
         joints[f"rail{i}"] = carrier_modules.rail(i, on)
         forces |= carrier_modules.module_forces(i, on)
+    x, y, z = carrier_cradle.MOUTH
     forces["recoil"] = {
-        **carrier_cradle.rail_place(on, carrier_cradle.MOUTH),
+        **carrier_cradle.rail_place(on, [x, "blast_side" if on.packs > 1 else y, z]),
         "frame": "body",
         "force": [f"-{carrier_modules.BLAST}", 0, 0],
     }
@@ -226,7 +244,7 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
         "bodies": bodies,
         "joints": joints,
         "forces": forces | drives.pop("forces"),
-        "stages": carrier_modules.schedule(on.order, on.replan),
+        "stages": carrier_modules.schedule(on),
         **drives,
     }
 
@@ -263,6 +281,7 @@ def all_parameters(on: Settings) -> Table:
     return parameters(
         on.n,
         short,
+        PACKS if on.packs > 1 else {},
         HYDRAULIC_JACKS if on.hydraulic else {},
         GUIDES if on.contacts else {},
         HELIX if on.helical else {},
