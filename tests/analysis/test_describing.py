@@ -38,7 +38,7 @@ def third_order(gain: float) -> StateSpace:
     return StateSpace(A, np.array([[0.0], [0], [1]]), np.array([[gain, 0, 0]]), np.zeros((1, 1)))
 
 
-def test_limit_cycles_by_hand():
+def test_limit_cycles_match_closed_form():
     """L is real and negative at √2 rad/s, L = -gain/6. A relay of 1 swings with 4 gain/(6 π); a limit swings where N = 6/gain < 1, an overlap as well
     but grows beyond (the loop without it is unstable); with a gain of 3 the loop falls to rest."""
     (relay,) = limit_cycles(third_order(3.0), "friction", 1.0)
@@ -81,7 +81,7 @@ def test_limit_cycles_of_runs(part: str, gain: float, law: str):
     assert np.ptp(x) / 2 == pytest.approx(found.amplitude, rel=0.04)
 
 
-def test_play_in_a_loop():
+def test_backlash_in_a_loop_gives_predicted_limit_cycle():
     """Behind a play an integrating loop of third order swings with what both parts of the equation 1 + N L = 0 say."""
     loop = third_order(5.0)
     (found,) = limit_cycles(loop, "backlash", 0.1)

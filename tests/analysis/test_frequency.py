@@ -54,7 +54,7 @@ def test_delay_margin_is_where_the_loop_becomes_unstable():
     assert margins(loop, delay=0.99 * delay).stable and not margins(loop, delay=1.01 * delay).stable
 
 
-def test_loop_that_needs_its_gain():
+def test_conditionally_stable_loop_has_a_lower_gain_margin():
     """L = g/(s - 1) is stable for g > 1 only: a margin below, none above; modulus and disk by hand.
 
     |1 + L|² = ((g - 1)² + ω²)/(1 + ω²) is least at 0 for g < 2; (S - T)/2 = (s - 1 - g)/(2 (s - 1 + g)) is largest at 0 for g > 1.
@@ -81,7 +81,7 @@ def test_loop_is_stable_within_its_disk_margin():
     )  # flat at the top: the square of the spacing 5e-5
 
 
-def test_zeros_of_two_masses():
+def test_transmission_zeros_of_two_masses_match_closed_form():
     """Force on the first of two masses with a spring, its own position: a zero where the second one is an absorber, ±j √(k/m2)."""
     k, m1, m2 = 50.0, 3.0, 2.0
     A = np.array([[0, 0, 1, 0], [0, 0, 0, 1], [-k / m1, k / m1, 0, 0], [k / m2, -k / m2, 0, 0]])
@@ -127,7 +127,7 @@ def test_uncontrollable_and_unobservable_modes_are_reported():
     ] and all(line.startswith("mode 2") for line in lines)
 
 
-def test_response_is_that_of_the_equation():
+def test_frequency_response_matches_equation():
     """1/(m (-ω²) + d jω + k)."""
     part = linear_at_rest(oscillators().compile()).part(["f"], ["where"])
     omega = np.array([0.1, 3.0, 4.0, 50.0])
@@ -136,7 +136,7 @@ def test_response_is_that_of_the_equation():
     )
 
 
-def test_response_is_that_of_the_motion():
+def test_frequency_response_matches_simulation():
     """A small sine on a boom swings it as the response says: the nonlinear motion after its transients, amplitude by least squares."""
     swing = {
         "bodies": {"arm": {"mass": 3.0, "com": [0, 0, -0.6], "inertia": [0.1, 0.2, 0.1, 0, 0, 0]}},
@@ -167,7 +167,7 @@ def test_response_is_that_of_the_motion():
     )
 
 
-def test_at_an_instant_of_a_run():
+def test_linearisation_at_a_time_matches_the_run():
     """A pendulum that falls: the linearised motion continues the run; z(t + h) = z(t) + ∫ exp(A s) ds ż."""
     rod = {"mass": 2.0, "com": [0, 0, -0.5], "inertia": [1 / 6, 1 / 6, 0.001, 0, 0, 0]}
     system = load(
@@ -192,7 +192,7 @@ def test_at_an_instant_of_a_run():
     )  # what A does not know: the curvature of 3g/2l sin(q)
 
 
-def test_stage_at_the_instant():
+def test_linearisation_at_a_time_uses_the_stage_of_that_time():
     """After the second body is dropped its freedom is gone from the linearised system."""
     source = oscillators(
         stages=[{"name": "both", "ends": {"at": 0.5}, "drop": ["b"]}, {"name": "one"}]
@@ -218,7 +218,7 @@ def test_state_space_converts_to_python_control():
     )
 
 
-def test_to_control_takes_names_with_dots():
+def test_python_control_conversion_accepts_names_with_dots():
     pytest.importorskip("control")
     made = load("lib:boom").compile().linearize().to_control()
     assert "lift_force" in made.input_labels and "lift_length" in made.output_labels
@@ -268,7 +268,7 @@ def test_linearize_command_prints_modes_and_margins(tmp_path, capsys: pytest.Cap
     )
 
 
-def test_margins_in_words():
+def test_margins_are_printed_as_sentences():
     """What is stable has a disk margin, what is not has none that means anything; infinite margins are left out."""
     hertz = 2.0 * math.pi
     known = Margins(True, 4.0, 3.0 * hertz, 0.0, 60.0, hertz, 0.25, 0.5, 2.0, 1.0)
@@ -299,7 +299,7 @@ def test_linearize_heading_names_operating_point(
     assert f"Cart {words}: modes" in capsys.readouterr().out
 
 
-def test_what_rests_with_and_without_the_loop_does_not_make_it_unstable():
+def test_neutral_modes_outside_the_loop_do_not_make_it_unstable():
     """An integral that nothing moves, beside a lag under feedback: stable as the lag alone is; an integral that the loop leaves at zero is not."""
     A, B = np.diag([0.0, -1.0]), np.array([[0.0], [1.0]])
     C, D = np.array([[0.0, 3.0]]), np.zeros((1, 1))

@@ -74,7 +74,7 @@ def test_indistinguishable_parameters_are_reported(record):
         identify(free, data, ["m1", "m2", "k1", "k2", "c"])
 
 
-def test_columns_that_a_run_counts_are_no_measurements(record, tmp_path: Path, capsys):
+def test_counter_columns_are_not_used_as_measurements(record, tmp_path: Path, capsys):
     path, table = tmp_path / "two.json", tmp_path / "rec.csv"
     path.write_text(json.dumps(two_masses()))
     record.to_csv(table)
@@ -88,7 +88,7 @@ def test_columns_that_a_run_counts_are_no_measurements(record, tmp_path: Path, c
     }  # fmt: skip
 
 
-def test_half_life_and_mean_amplitude():
+def test_half_life_and_mean_amplitude_match_formula():
     t = np.linspace(0.0, 5.0, 501)
     decay = free_decay(t, {"x": 2.0 * np.exp(-0.4 * t) * np.cos(9.0 * t)})
     (mode,) = decay.modes
@@ -97,7 +97,7 @@ def test_half_life_and_mean_amplitude():
     assert mode.mean_amplitude(5.0)["x"] == pytest.approx(mean)
 
 
-def test_amplitude_spectrum_of_sines():
+def test_amplitude_spectrum_shows_amplitudes_of_sines():
     """Sines that fit into the record have their amplitude; gaps are bridged."""
     t = np.arange(400) * 0.01
     y = 3.0 + 2.0 * np.sin(2 * math.pi * 2.5 * t) + 0.5 * np.cos(2 * math.pi * 10.0 * t)
@@ -112,7 +112,7 @@ def test_amplitude_spectrum_of_sines():
 
 
 @pytest.mark.parametrize("modes", [True, False])
-def test_the_page_has_record_spectrum_and_parameters(record, tmp_path: Path, modes: bool):
+def test_report_page_contains_record_spectrum_and_parameters(record, tmp_path: Path, modes: bool):
     pytest.importorskip("matplotlib")
     path, table, page = tmp_path / "two.json", tmp_path / "rec.csv", tmp_path / "page.html"
     path.write_text(json.dumps(two_masses()))
@@ -126,7 +126,7 @@ def test_the_page_has_record_spectrum_and_parameters(record, tmp_path: Path, mod
     assert modes or "<td>k2</td>" in text
 
 
-def test_an_interrupt_ends_an_identification(record, monkeypatch):
+def test_interrupt_ends_an_identification(record, monkeypatch):
     """A run that was cut short is no run to compare with."""
     trials = identification.SystemCache.at
 

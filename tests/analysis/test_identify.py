@@ -61,7 +61,7 @@ def test_exact_data_give_exact_parameters():
     assert found.values == pytest.approx(TRUE, rel=1e-6)
 
 
-def test_uneven_times_gaps_and_late_beginning():
+def test_records_with_uneven_times_gaps_and_late_start_are_fitted():
     """Rows at any times, missing values, the start of the run at the first row."""
     t = np.sort(np.random.default_rng(3).uniform(0, 2, 60))
     t[0] = 0.0
@@ -87,7 +87,7 @@ def test_measured_inputs_drive_the_mechanism():
     assert found["k"] == pytest.approx(230.0, rel=1e-6)
 
 
-def test_several_columns_weigh_by_their_noise():
+def test_columns_are_weighted_by_their_noise():
     """A column of metres and one of newtons: the deviations are those of the better one, not of the larger numbers."""
     t, noise = np.linspace(0, 3, 61), np.random.default_rng(5)
     result = load(OSCILLATOR).compile(**TRUE).simulate(3.0, output_step=0.05, tolerance=1e-10)
@@ -122,7 +122,7 @@ def test_bounds_are_respected_and_outliers_downweighted():
     assert abs(robust["k"] - 260.0) < 0.2 * abs(plain["k"] - 260.0)
 
 
-def test_trials_are_those_of_compiled_systems_to_the_last_bit(monkeypatch: pytest.MonkeyPatch):
+def test_reparameterised_systems_equal_compiled_ones_bit_for_bit(monkeypatch: pytest.MonkeyPatch):
     """Two records with masses of their own: trials within half of the starts compile nothing but the ends."""
     t, asked, plain = np.linspace(0, 0.5, 11), list[dict[str, float]](), Mechanism.compile
     data = [{"time": t, "x": exact(t, 230.0, 1.2, 0.12, m)} for m in (2.0, 2.5)]
@@ -199,7 +199,9 @@ GOOD = {"time": np.linspace(0, 2, 41), "x": exact(np.linspace(0, 2, 41), **TRUE)
         ({"f": np.full(41, np.nan)}, ["k"], "'f' holds values that are not finite"),
     ],
 )
-def test_mistakes_are_named(change: dict, parameters: list[str], said: str):
+def test_invalid_identification_requests_are_refused_by_name(
+    change: dict, parameters: list[str], said: str
+):
     with pytest.raises(IdentificationError, match=said):
         identify(OSCILLATOR, GOOD | change, parameters)
 
@@ -220,7 +222,7 @@ def damped_sum() -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def test_damped_sum_to_rounding():
+def test_modes_of_an_exact_damped_sum_are_found_to_rounding():
     t, y = damped_sum()
     assert y[:3] == pytest.approx(
         [1.4731403179273597, 1.4101916458117607, 1.1591935361160919], rel=1e-14
@@ -249,7 +251,7 @@ def test_noise_does_not_change_the_number_of_modes():
     assert found.fits[0].correlation > 0.99 and found.fits[0].mean_deviation < 0.12
 
 
-def test_modes_of_a_train():
+def test_modes_of_a_train_are_identified_from_its_decay():
     """A free train of 5 cars hit at one end: 2 sqrt(k/M) sin(r pi/2n) to 1e-8, and the rolling on that does not swing."""
     chain = {"count": 5, "mass": 20e3, "stiffness": 2e6, "speed": [1.0, 0, 0, 0, 0]}
     result = load({"format": "kinetree/1", "chain": chain}).chain().simulate(16.0, output_step=0.1)
@@ -294,7 +296,7 @@ def two_masses(k1: float, k2: float, c1: float) -> dict:
     }
 
 
-def test_parameters_from_modes():
+def test_parameters_are_matched_to_identified_modes():
     """Free decay of the true system, its modes, the parameters with which the model has them."""
     result = (
         load(two_masses(120.0, 45.0, 0.8))
@@ -329,7 +331,7 @@ def two_oscillators(k1: float, d1: float) -> dict:
 
 
 @pytest.mark.parametrize("k1", [300.0, 900.0])
-def test_modes_that_are_overdamped_at_the_start_are_matched(k1: float):
+def test_modes_overdamped_at_start_values_are_matched(k1: float):
     """Start values at which the first oscillator creeps; at k1 = 900 the record has one frequency."""
     true = load(two_oscillators(k1, 3.0)).compile()
     result = true.simulate(3.0, output_step=0.01, tolerance=1e-10)
@@ -349,7 +351,7 @@ def test_records_with_more_modes_than_the_mechanism_are_refused():
         match_modes(single, decay.modes, ["k1", "d1"])
 
 
-def test_deviations_of_modes_are_those_of_repetition():
+def test_mode_deviations_match_scatter_of_repeated_records():
     """Sixty records of one decay with other noise: the spread of what is found is what each of them says of itself."""
     t, y = damped_sum()
     rng = np.random.default_rng(5)
@@ -376,17 +378,17 @@ def test_order_that_the_noise_does_not_support_is_flagged():
     )
 
 
-def test_too_low_an_order_leaves_more_than_noise():
+def test_too_low_model_order_leaves_residual_above_noise():
     t, y = damped_sum()
     assert "not noise" in free_decay(t, {"y": y}, order=2).notes[0]
 
 
-def test_noise_alone_is_refused():
+def test_record_of_pure_noise_is_refused():
     with pytest.raises(DecayError, match="stands out of the noise"):
         free_decay(0.05 * np.arange(300), {"y": np.random.default_rng(2).normal(size=300)})
 
 
-def test_alternating_samples_are_no_mode():
+def test_alternating_samples_are_not_reported_as_a_mode():
     """Half the sampling rate came out as a mode without a word."""
     t, y = damped_sum()
     found = free_decay(t, {"y": y + 0.05 * (-1.0) ** np.arange(t.size)}, order=7)
@@ -419,7 +421,7 @@ def test_parameters_at_bounds_are_reported():
         (range(10), [np.nan] * 10, "'y': expected 10 finite"),
     ],
 )
-def test_decays_that_cannot_be(t, y, said: str):
+def test_invalid_decay_records_are_refused(t, y, said: str):
     with pytest.raises(DecayError, match=said):
         free_decay(list(t), {"y": list(y)})
 
@@ -432,7 +434,7 @@ def test_decays_that_cannot_be(t, y, said: str):
         ({"y": 1.0}, 0, "order 0; expected 1 to"),
     ],
 )
-def test_channels_and_orders_that_cannot_be(
+def test_invalid_channels_and_orders_are_refused(
     columns: dict[str, float], order: int | None, said: str
 ):
     t = np.linspace(0.0, 1.0, 20)
@@ -486,7 +488,7 @@ def test_identify_command_reports_parameters(tmp_path: Path, capsys: pytest.Capt
     assert "260" in said and "correlation" in said
 
 
-def test_command_for_modes(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_identify_command_prints_modes_of_a_decay(tmp_path: Path, capsys: pytest.CaptureFixture):
     t, y = damped_sum()
     assert (
         main(
@@ -521,7 +523,7 @@ def test_command_for_modes(tmp_path: Path, capsys: pytest.CaptureFixture):
         (["MODEL", "DATA", "-p", "k", "-o", "fit.txt"], "ends in .json"),
     ],
 )
-def test_command_names_mistakes(
+def test_identify_command_names_invalid_arguments(
     tmp_path: Path, capsys: pytest.CaptureFixture, arguments: list[str], said: str
 ):
     places = {"MODEL": model(tmp_path), "DATA": write(tmp_path, **GOOD)}

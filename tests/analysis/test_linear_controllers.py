@@ -56,7 +56,7 @@ def by_size(values: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("how", ["rest", "start", "moved", "time 0", "time"])
-def test_small_motions_have_the_memory_of_continuous_controllers(how: str):
+def test_linearisation_includes_states_of_continuous_controllers(how: str):
     system = load(slider(PID, start=0.2)).compile()
     linear = {
         "rest": lambda: linear_at_rest(system),
@@ -89,7 +89,7 @@ def test_linearised_controller_memory_matches_run_start(controller: dict):
         assert abs(start.changing.get(name, 0.0)) < 1e-9
 
 
-def test_small_motions_in_a_later_stage_have_its_parameters():
+def test_linearisation_in_a_later_stage_uses_its_parameters():
     stages = [{"name": "a", "ends": {"at": 0.2}, "set": {"k": 90.0}}, {"name": "b"}]
     system = load(slider(PID, start=0.2, stages=stages)).compile()
     found = linear_at_time(system, 0.3).eigenvalues
@@ -124,7 +124,7 @@ def test_sampled_controllers_enter_linearisation(how: str):
         assert np.abs(exact - value).min() < 0.02 * max(abs(value), 1.0)
 
 
-def test_names_of_sampled_commands_can_be_outputs():
+def test_sampled_commands_can_be_outputs_of_a_linearisation():
     law = {"kind": "pid", "measure": "x", "kp": 20, "drives": "m", "period": 0.01}
     system = load(slider(law)).compile()
     linear = system.linearize(outputs=["c.command", "X"])

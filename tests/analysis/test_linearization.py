@@ -62,7 +62,7 @@ def test_train_modes_match_closed_form(count: int, absolute: bool):
     assert all(mode.damping == 0.0 and mode.oscillates for mode in modes)
 
 
-def test_free_train_of_twenty_cars():
+def test_modes_of_a_free_train_match_closed_form():
     """ω_r = 2 √(k/M) sin((r-1) π / (2n)), shapes cos((r-1) π (2j-1) / (2n)); the first one is a pair of zeros."""
     n = 20
     modes = wagons(n, False, False).linearize().modes()
@@ -79,7 +79,7 @@ def test_free_train_of_twenty_cars():
         )
 
 
-def test_train_between_two_walls_with_damping():
+def test_damped_modes_of_a_train_between_walls_match_closed_form():
     """ω_r = 2 √(k/M) sin(r π / (2 (n+1))) and, damping proportional to stiffness, ζ_r = d ω_r / (2 k)."""
     damping = 2e4
     modes = wagons(6, True, True, damping).linearize().modes()
@@ -122,7 +122,7 @@ def test_double_pendulum_modes_match_closed_form():
     )
 
 
-def test_inverted_double_pendulum_falls():
+def test_inverted_double_pendulum_has_unstable_modes():
     """Upside down the same numbers are rates of growth."""
     modes = rods(first=math.pi).linearize().modes()
     growth = sorted(mode.eigenvalue.real for mode in modes if mode.eigenvalue.real > 0)
@@ -131,7 +131,7 @@ def test_inverted_double_pendulum_falls():
     )
 
 
-def test_mass_damping_stiffness():
+def test_linearisation_returns_mass_damping_and_stiffness():
     """M, F, K of the double pendulum in relative angles, by hand."""
     linear = rods(forces={"d": {"coordinate": "r", "damping": 0.3, "stiffness": 7.0}}).linearize()
     assert linear.coordinates == ("p", "r")
@@ -142,7 +142,7 @@ def test_mass_damping_stiffness():
     )
 
 
-def test_linear_model_follows_the_motion():
+def test_linear_model_follows_small_motion_of_the_mechanism():
     """Away from rest, on quaternions: a small difference of two motions changes as A says, up to the step and the size of the difference."""
     system = load("lib:heavy-top").compile()
     q, u = system.start()[0], np.array([0.3, 0.5, -0.2])
@@ -165,7 +165,7 @@ def test_linear_model_follows_the_motion():
         assert (change - np.eye(6)[k]) / step == pytest.approx(linear.A[:, k], abs=1e-3)
 
 
-def test_states_inputs_and_outputs():
+def test_linear_system_matrices_have_states_inputs_and_outputs():
     """A cart on a spring driven through a lag: ẋ = (command - x)/T, force = gain x. A, B, C, D by hand."""
     cart = {"mass": 2.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
     system = load(
@@ -216,7 +216,7 @@ def test_stiffness_of_a_four_bar_is_the_curvature_of_its_potential():
     assert system.constraint_residual(0.0, chart.position(np.array([0.1])), u) < 1e-10
 
 
-def test_sharp_law_takes_a_finer_step():
+def test_linearisation_of_a_sharp_force_law_uses_a_finer_step():
     """A limit of growth length 1e-4 m: sinh law; a step of 1e-3 m would be wrong by orders of magnitude."""
     cart = {"mass": 1.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
     system = load(
@@ -231,7 +231,7 @@ def test_sharp_law_takes_a_finer_step():
     assert system.linearize().stiffness[0, 0] == pytest.approx(1e4, rel=1e-8)
 
 
-def test_chain_integrator_takes_over():
+def test_linear_chain_of_a_mechanism_steps_as_exact_solution():
     """A hand-over of three damped wagons steps as the exact solution exp(A t) does, with a force held on the last one."""
     from scipy.linalg import expm
 

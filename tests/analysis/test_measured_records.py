@@ -58,7 +58,9 @@ def written(path: Path, **columns: np.ndarray) -> str:
     return str(path)
 
 
-def test_columns_of_foreign_files_are_mapped(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_columns_of_measured_files_are_mapped_to_outputs(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+):
     """Millimetres by the head of a column, kilonewtons by the map; a unit that does not fit is refused."""
     (tmp_path / "m.json").write_text(json.dumps(SLIDER))
     k = 260.0
@@ -107,7 +109,7 @@ def test_stabilisation_diagram_keeps_true_modes():
     assert found.orders == tuple(range(2, 31, 2)) and any(not pole.stable for pole in found.poles)
 
 
-def test_the_diagram_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_stabilisation_diagram_is_drawn_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture):
     t = np.linspace(0.0, 5.0, 501)
     data = written(
         tmp_path / "d.csv",
@@ -121,7 +123,7 @@ def test_the_diagram_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture):
     ) == 1
 
 
-def test_information_by_hand():
+def test_experiment_information_matches_hand_calculation():
     """A load of 5 N on a heavily damped spring: ∂x/∂k = -f/k² (1 - exp(s t)) with the slow root s; rows of noise σ tell k to σ/√(Σ (∂x/∂k)²)."""
     heavy = {**SLIDER, "parameters": {**SLIDER["parameters"], "c": 400.0, "x0": 5.0 / 200.0}}
     found = experiment_information(
@@ -242,7 +244,7 @@ def test_most_informative_sine_is_found(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.slow
-def test_a_drive_from_a_step_and_a_sweep():
+def test_drive_parameters_are_identified_from_step_and_sweep():
     """Bulk modulus and flow of the servo drive's valve from pressures after a step and during a sweep of its command, with noise."""
     true = {"bulk": 1.1e9, "rated_flow": 5e-4}
     rng, t = np.random.default_rng(5), np.linspace(0.0, 0.5, 251)

@@ -42,13 +42,13 @@ def swings(description: dict | str) -> str:
 
 
 @pytest.mark.parametrize("up", ["y", "z"])
-def test_swings_of_a_vehicle_have_its_words(up: str):
+def test_vehicle_modes_are_named_heave_roll_and_pitch(up: str):
     words = swings(hull(up))
     assert all(f"({word})" in words for word in ("heave", "roll", "pitch"))
     assert f"shift_{up} (heave)" in words
 
 
-def test_a_body_on_its_side_has_no_words_of_vehicles():
+def test_body_on_its_side_has_no_vehicle_mode_names():
     assert "(" not in swings(hull(lying=True))
 
 

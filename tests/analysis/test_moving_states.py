@@ -77,7 +77,7 @@ def test_rolling_disc_stability_matches_routh(shape: tuple[float, float], part: 
 
 
 @pytest.mark.parametrize(("alpha", "turn"), [(1.2, 1.5), (0.6, 4.0), (1.9, -2.0)])
-def test_disc_that_rolls_round(alpha: float, turn: float):
+def test_eigenvalues_of_disc_rolling_in_a_circle_match_routh(alpha: float, turn: float):
     """Steady rolling on a circle: the swing of Routh's three equations in α, W = precession and w = spin about the axis, by hand.
 
     (A + mr²) α̈ = A W² sin α cos α - (C + mr²) w W sin α - m g r cos α, A sin α Ẇ = (C w - 2 A W cos α) α̇, (C + mr²) ẇ = m r² W sin α α̇.
@@ -151,7 +151,7 @@ def test_trailer_eigenvalue_changes_sign_when_reversing(speed: float, angle: flo
     assert np.abs(linear.eigenvalues + speed * math.cos(angle) / bar).min() < 1e-9
 
 
-def test_states_given_to_a_moving_state_count():
+def test_given_states_are_used_at_a_moving_operating_point():
     """A set speed among the states that are given: speeds follow it, not its start."""
     linear = about_start(load("lib:trailer").compile(angle_0=0.0), states={"speed": 4.0})
     assert linear.moving["der(x)"] == pytest.approx(4.0) and np.real(
@@ -241,7 +241,7 @@ def test_constraint_columns_match_rate_differences(source: str):
     assert linear.A == pytest.approx(near, abs=1e-6 * np.abs(linear.A).max())
 
 
-def test_flow_of_a_bicycle():
+def test_linearised_bicycle_follows_its_simulation():
     """Steady motion: the states after 0.2 s depend on those before as exp(A t) does; steps of rk4 leave 1e-9, differences h² = 1e-8."""
     system = load(BICYCLE).compile()
     q, u = system.start()
@@ -301,7 +301,7 @@ def cart(relation: str) -> System:
     return load(d).compile()
 
 
-def test_inputs_that_relations_follow():
+def test_linearised_response_to_coupling_inputs_matches_formula():
     """l swing'' + g swing = x'' about y: responses to a set place and a set speed are s²/(l s² + g) and s/(l s² + g), by states without rates."""
     omega = np.array([0.5, 2.0, 7.0])
     s = 1j * omega
@@ -321,7 +321,7 @@ def test_inputs_that_relations_follow():
             linear.linear_chain(0.01)
 
 
-def test_rest_is_refused_where_relations_ask_for_speeds():
+def test_equilibrium_is_refused_if_couplings_prescribe_speeds():
     """A trailer that its drive pulls does not rest; with no speed it does."""
     with pytest.raises(
         EvaluationError, match=r"no equilibrium: velocity constraints require der\(x\) = 2"
@@ -331,7 +331,7 @@ def test_rest_is_refused_where_relations_ask_for_speeds():
     assert rest.coordinates["angle"] == pytest.approx(0.2) and not rest.linear.moving
 
 
-def test_tangent_of_driven_rows():
+def test_constraint_tangent_excludes_driven_coordinates():
     """Rows that move by themselves are no part of the tangent: places that a relation drives do not go along with anything."""
     chart = Chart(cart("x - 0.3*t"), 0.0, np.zeros(2))
     assert chart.T == pytest.approx(

@@ -23,7 +23,7 @@ def weight_on_spring(**run) -> dict:
     }
 
 
-def test_motion_begins_at_rest():
+def test_prepared_run_starts_in_equilibrium():
     """z = -m g/k, the first-order state follows, nothing moves."""
     result = load(weight_on_spring(prepare=[{"name": "hanging"}])).compile().simulate()
     assert result["z"] == pytest.approx(-10 * 9.81 / 2000, abs=1e-13)
@@ -41,7 +41,7 @@ def test_run_starts_from_last_prepared_equilibrium():
         assert system.accelerations(0.0, *system.start())[0] == pytest.approx(-100 / m, rel=1e-10)
 
 
-def test_fmu_begins_at_rest():
+def test_prepared_fmu_starts_in_equilibrium():
     from kinetree.fmu.unit import fmu_unit
 
     twin = InProcess(fmu_unit(load(weight_on_spring(prepare=[{}])))).start()

@@ -32,7 +32,7 @@ def slopes_of(system, q, u) -> Slopes:
 @pytest.mark.parametrize(
     "name", ["regulator", "boom", "four-bar", "heavy-top", "chain6", "boom-drive", "carrier"]
 )
-def test_exact_slopes_are_those_of_the_differences(name: str):
+def test_exact_derivatives_match_difference_quotients(name: str):
     """Rates of states and outputs too, quaternions in rotation vectors, closed loops in motion, where the tangent turns with the position.
 
     Differences of fourth order are good to about 1e-8 of the largest entry of their column.
@@ -76,7 +76,7 @@ def slider(law: str, **more):
         ("atan2(xa*xa, xb*xb)*0", (0.0, 0.0)),
     ],
 )
-def test_slopes_at_corners_are_one_sided(law: str, right: tuple[float, float]):
+def test_derivatives_at_kinks_are_one_sided(law: str, right: tuple[float, float]):
     """At a tie max and min both took the slopes of their first argument: their sum, which is smooth, doubled. All of them lean to one side now.
 
     So a volume of oil at rest, whose rate is max(rate, 0) + fade min(rate, 0), was twice as stiff as it is.
@@ -86,7 +86,7 @@ def test_slopes_at_corners_are_one_sided(law: str, right: tuple[float, float]):
     assert found[0, :2] == pytest.approx(right, abs=1e-12)
 
 
-def test_a_rough_contact_at_rest_has_slopes():
+def test_frictional_contact_in_equilibrium_has_derivatives():
     """The root of a sum of squares at 0: 0/0 in the chain rule. Upwards the stiffness over the mass, sideways the friction's slope at rest.
 
     friction 2 N/friction_speed along the speed, N = m g, default friction_speed read back.
@@ -114,7 +114,7 @@ def test_a_rough_contact_at_rest_has_slopes():
     assert D.u[0, 0] < 0.0
 
 
-def test_infinite_slope_falls_back_to_differences():
+def test_infinite_derivative_falls_back_to_differences():
     """|x|^(1/2) at 0: no slope is finite, and the service says that it did not come from dual numbers."""
     slopes = slopes_of(slider("sqrt(abs(xa))").compile(), np.zeros(2), np.zeros(2))
     assert np.isfinite(slopes.matrix()).all() and not slopes.exact

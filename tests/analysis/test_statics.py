@@ -48,11 +48,11 @@ def test_rod_equilibrium_hangs_down(start: float):
     assert found.reactions["pivot"] == pytest.approx((0, 0, 2 * g, 0, 0, 0), abs=1e-7)
 
 
-def test_exact_top_is_called_unstable():
+def test_upright_pendulum_equilibrium_is_reported_unstable():
     assert not pendulum(math.pi).equilibrium().stable
 
 
-def test_moment_balance_and_damping():
+def test_reported_equilibrium_balances_moments_and_has_damping():
     """m g l/2 sin(phi) = torque; damping ratio d / (2 sqrt(k I)) with k = m g l/2 cos(phi), I = m l^2/3."""
     system = pendulum(
         0.0, {"motor": {"coordinate": "phi", "value": "torque - 0.4*der(phi)"}}, {"torque": 0.0}
@@ -71,7 +71,7 @@ def test_unbalanced_force_is_named():
         system.equilibrium()
 
 
-def test_quaternion_joint_hangs_and_spins_freely():
+def test_body_on_quaternion_joint_hangs_and_is_neutral_in_spin():
     """A top on a ball joint falls over and hangs; nothing holds it about its own axis."""
     found = load("lib:heavy-top").compile().equilibrium()
     assert found.stable
@@ -79,7 +79,7 @@ def test_quaternion_joint_hangs_and_spins_freely():
     assert len(found.undetermined) == 1
 
 
-def test_ball_joint_used_from_child_to_parent():
+def test_equilibrium_with_reversed_ball_joint_is_found():
     """Its coordinates took no part in the search: whatever the position, they stayed."""
     top = {"mass": 2.0, "com": [0.3, 0.0, 0.0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
     joint = {"parent": "top", "child": "ground", "type": "spherical"}
@@ -198,7 +198,7 @@ def test_preparation_steps_continue_from_each_other():
         system.equilibria([{"jacks": 1.0}])
 
 
-def test_every_stage_has_its_state_of_rest():
+def test_equilibrium_of_every_stage_is_found():
     """A link locked at its rest position in the first stage stays there when the second one hangs on its own."""
     arm = {"mass": 1.0, "com": [0.5, 0, 0], "inertia": [0, 0.1, 0.1, 0, 0, 0]}
     system = load(
@@ -229,7 +229,7 @@ def test_every_stage_has_its_state_of_rest():
     assert 6.0 - 9 * r + 0.5 * g * math.cos(p + r) == pytest.approx(0.0, abs=1e-8)
 
 
-def test_state_without_rest_is_named():
+def test_state_without_equilibrium_is_named():
     """An odometer never comes to rest."""
     system = block(
         {"spring": {"coordinate": "h", "stiffness": 1e4}},
@@ -272,7 +272,7 @@ def test_neutral_direction_names_all_its_coordinates():
     assert found.modes[0].frequency == pytest.approx(math.sqrt(180.0) / (2 * math.pi), rel=1e-9)
 
 
-def test_stiff_valley_is_followed_in_leaps():
+def test_equilibrium_search_takes_long_steps_along_a_stiff_valley():
     """Springs a hundred thousand times stiffer than the weight: steps along their curved valley are brought back to its floor, not shortened."""
     found = load("lib:flyball").compile().equilibrium()
     assert found.iterations < 20 and found.residual < 1e-9
@@ -371,7 +371,7 @@ def test_undetermined_pressures_are_named_in_display_units():
 
 
 @pytest.mark.parametrize("name", ["tank.settlement", "foot.settlement", "settlement"])
-def test_a_users_state_is_no_soil(name: str):
+def test_user_defined_states_are_not_treated_as_soil_states(name: str):
     """States were taken for soil, which never rises, by the end of their name; a contact called foot without soil has none either."""
     forces = {
         "s": {"coordinate": "h", "stiffness": 1e5},
@@ -383,7 +383,7 @@ def test_a_users_state_is_no_soil(name: str):
     ] == pytest.approx(0.3, rel=1e-9)
 
 
-def test_directions_do_not_depend_on_the_basis_that_was_found():
+def test_neutral_directions_do_not_depend_on_the_null_space_basis():
     """Three directions, turned into one another at random: the same vectors come out."""
     rng = np.random.default_rng(1)
     space = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0.5, 0, 0], [0, 0.3, -0.2]])
@@ -420,7 +420,7 @@ def test_statics_continues_from_previous_equilibrium(tmp_path, capsys: pytest.Ca
     assert "--then stiffness: expected one of k" in capsys.readouterr().err
 
 
-def test_guess_that_leaves_a_loop_open_is_closed_first():
+def test_open_loop_in_initial_guess_is_closed_first():
     system = load("lib:four-bar").compile()
     here = system.equilibrium()
     guess = here.q + 0.02
@@ -438,7 +438,7 @@ def test_infinite_forces_are_named(force: str):
         pendulum(1.0, {"push": {"coordinate": "phi", "value": force}}).equilibrium()
 
 
-def test_a_rest_is_read_in_units_that_fit_without_rounding():
+def test_equilibrium_values_are_printed_in_fitting_units_without_rounding():
     """Pressures in bar, loads in kN, flows that are rounding as 0: the numbers of to_dict stay as they are."""
     rest = load("lib:boom-drive").compile().equilibrium()
     rows = {
@@ -479,7 +479,7 @@ def test_only_growing_modes_are_reported_as_unstable(tmp_path, capsys):
     )
 
 
-def test_stretch_of_tyres_follows_the_displacement():
+def test_tyre_deflection_states_follow_the_displacement():
     """Two wheels under a beam on springs, pushed apart as it sinks: both sides settle alike.
 
     The tyres' side travel keeps any value at standstill; it is what the way down leaves in it, and
@@ -529,7 +529,7 @@ def test_stretch_of_tyres_follows_the_displacement():
     assert rest.undetermined == () and rest.stability == "stable"
 
 
-def test_trapped_oil_is_a_spring():
+def test_trapped_oil_gives_stiffness_at_equilibrium():
     """An arm on a cylinder whose valve is shut sinks until the oil carries it."""
     d = {
         "format": "kinetree/1",
@@ -563,7 +563,7 @@ def test_slow_instability_is_detected_beside_fast_modes():
     assert load(d).compile().equilibrium().stability == "indifferent"
 
 
-def test_relief_valve_settles_where_its_flow_is_that_of_the_pump(capsys, recwarn):
+def test_relief_valve_equilibrium_passes_the_pump_flow(capsys, recwarn):
     """Below its opening no flow depends on the pressure: it rises until one does."""
     d = {
         "format": "kinetree/1",
@@ -634,7 +634,7 @@ def test_neutral_combinations_are_written_as_sums(direction: dict, text: str):
 
 
 @pytest.mark.parametrize("name", ["spacecraft", "train", "gyroscope", "boom-drive"])
-def test_equilibria_of_the_library_warn_of_nothing(name: str):
+def test_equilibria_of_library_mechanisms_cause_no_warnings(name: str):
     """Denormal numbers beside large ones are no reason for warnings of numpy on the terminal."""
     system = load(f"lib:{name}").compile()
     with warnings.catch_warnings():
@@ -642,7 +642,7 @@ def test_equilibria_of_the_library_warn_of_nothing(name: str):
         assert system.equilibrium().stability in ("stable", "indifferent")
 
 
-def test_soft_joint_beside_stiff_hinges_of_a_beam_comes_to_rest():
+def test_equilibrium_with_soft_joint_and_stiff_beam_hinges_is_found():
     """The boom on a cylinder that gives a force alone: 0.08 Hz beside hinges of 4 kHz; the luff angle is found and not called neutral."""
     rest = load("lib:boom", flexible=1).compile().equilibrium()
     assert rest.residual < 1e-9 and rest.iterations < 10

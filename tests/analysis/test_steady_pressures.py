@@ -45,7 +45,7 @@ def still(system) -> dict[str, float]:
     return {name: float(run[name][0]) for name in run.names}
 
 
-def test_chambers_hold_the_load():
+def test_steady_chamber_pressures_carry_the_load():
     """The side that pushes nothing is at atmospheric pressure."""
     system = load(with_chambers(pressure_a="steady", pressure_b="steady")).compile()
     row = still(system)
@@ -54,7 +54,7 @@ def test_chambers_hold_the_load():
     assert row["lift.pressure_a"] == pytest.approx((weight + AREAS[1] * 1e5) / AREAS[0], rel=1e-6)
 
 
-def test_given_pressures_and_starts_stay():
+def test_given_pressures_and_start_values_are_kept():
     mechanism = load(with_chambers(pressure_a="steady", pressure_b=3e5))
     row = still(mechanism.compile())
     assert row["lift.pressure_b"] == 3e5
@@ -65,7 +65,7 @@ def test_given_pressures_and_starts_stay():
     assert held["lift.pressure_b"] == 7e5 and held["lift.pressure_a"] > row["lift.pressure_a"]
 
 
-def test_circuits_find_where_flows_balance():
+def test_steady_circuit_pressures_balance_flows():
     """Between a pump and an orifice the pressure is that of its flow; behind a check valve the load decides."""
     circuit = {
         "tank": {"pressure": 1e5},
@@ -81,7 +81,7 @@ def test_circuits_find_where_flows_balance():
     assert row["hose.pressure"] == pytest.approx((weight + 1e5 * AREAS[1]) / AREAS[0], rel=1e-6)
 
 
-def test_a_load_that_no_pressure_holds_is_told():
+def test_load_beyond_any_pressure_is_reported():
     pulled = with_chambers(pressure_a="steady", pressure_b=1e5) | {"gravity": [0, 0, 98.1]}
     with pytest.raises(ModelError, match="lift.pressure_a.*not held"):
         load(pulled).compile()

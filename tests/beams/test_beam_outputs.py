@@ -39,7 +39,7 @@ def loaded(**more) -> dict:
     return d | more
 
 
-def test_section_loads_at_rest_follow_from_what_is_beyond():
+def test_static_section_loads_match_loads_beyond_the_section():
     found = load(loaded()).compile().equilibrium().outputs
     line = 7850.0 * AREA
     for k, s in enumerate((0.0, 1.1, LENGTH)):
@@ -52,7 +52,7 @@ def test_section_loads_at_rest_follow_from_what_is_beyond():
     assert found["stress"] == pytest.approx(bent, rel=1e-3)
 
 
-def test_section_loads_in_motion_balance_the_inertia_of_what_is_beyond():
+def test_dynamic_section_loads_balance_inertia_beyond_the_section():
     """A beam that is turned with a given acceleration: the moment at the root is that of the moving mass, bent as it is."""
     d = loaded(gravity=[0, 0, 0])
     d["joints"]["root"] = {"child": "b", "transforms": [{"rotate": "y", "by": "0.5*t**2"}]}
@@ -62,7 +62,7 @@ def test_section_loads_in_motion_balance_the_inertia_of_what_is_beyond():
     assert -result["my_0"][5:-5] == pytest.approx(change[5:-5], abs=2e-3 * np.abs(change).max())
 
 
-def test_stresses_are_read_in_megapascals_unless_another_unit_is_asked_for():
+def test_stresses_are_shown_in_megapascals_by_default():
     d = loaded()
     d["outputs"] |= {"in_bar": d["outputs"]["stress"] | {"unit": "bar"}}
     result = load(d).compile().simulate(stop_time=0.01)
@@ -79,7 +79,7 @@ def test_moments_are_shown_in_units_of_moments():
     assert load(d).compile().simulate(stop_time=0.01).unit("m") == "N.m"
 
 
-def test_tension_is_positive():
+def test_axial_force_in_tension_is_positive():
     d = loaded(gravity=[G, 0, 0])
     found = load(d).compile().equilibrium().outputs
     assert found["n_0"] == pytest.approx((MASS + 7850.0 * AREA * LENGTH) * G, rel=1e-5)
@@ -92,7 +92,7 @@ def stress(section: dict, **load_values: float) -> float:
     return float(node.value)
 
 
-def test_stresses_of_shapes_are_those_of_text_books():
+def test_stresses_of_section_shapes_match_textbook_formulas():
     assert stress({"tube": [0.02, 0.0]}, mx=100.0) == pytest.approx(
         math.sqrt(3.0) * 2 * 100.0 / (math.pi * 0.02**3)
     )
@@ -108,7 +108,7 @@ def test_stresses_of_shapes_are_those_of_text_books():
     assert stress(box, n=-100.0) == pytest.approx(100.0 / (0.2 * 0.1 - 0.19 * 0.09))
 
 
-def test_second_moments_and_torsion_constants():
+def test_section_constants_match_textbook_formulas():
     found = moments(sizes_of(Section.model_validate({"rectangle": [0.2, 0.1]})))
     assert found[:3] == pytest.approx((0.02, 0.1 * 0.2**3 / 12, 0.2 * 0.1**3 / 12))
     assert found.j == pytest.approx(0.229 * 0.2 * 0.1**3, rel=2e-3)  # Timoshenko, h/b = 2
@@ -116,7 +116,7 @@ def test_second_moments_and_torsion_constants():
     assert box.j == pytest.approx(0.099**3 * 0.001)
 
 
-def test_damping_is_the_ratio_of_the_first_mode():
+def test_beam_damping_key_sets_damping_ratio_of_first_mode():
     d = loaded()
     del d["joints"]["tip"], d["bodies"]["load"]
     d["gravity"] = [0, 0, 0]
@@ -124,7 +124,7 @@ def test_damping_is_the_ratio_of_the_first_mode():
     assert modes[0].damping == pytest.approx(0.02, rel=1e-3)
 
 
-def test_elastic_energy_stands_in_the_energy():
+def test_total_energy_includes_elastic_energy_of_beams():
     d = loaded()
     d["beams"]["b"]["damping"] = 0.0
     d["outputs"] = {"energy": {"quantity": "energy"}}

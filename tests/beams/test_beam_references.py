@@ -99,12 +99,12 @@ def test_taper_deflects_as_the_integral_of_its_curvature():
     assert sum(masses) == pytest.approx(7850.0 * 3.0 * 0.14 * wide, rel=1e-12)
 
 
-def test_roll_up_by_an_end_moment():
+def test_end_moment_rolls_beam_into_circle():
     assert cases.roll_up(1.0, segments=6) < 1e-9
     assert cases.roll_up(0.5, segments=6) < 2.2e-3
 
 
-def test_euler_load():
+def test_column_buckles_at_euler_load():
     assert cases.buckling_load(segments=12) == pytest.approx(1.0, abs=5e-4)
 
 
@@ -113,24 +113,24 @@ def test_flapping_of_a_rotating_beam_is_stiffened(speed: float, flap: float):
     assert cases.rotating_frequency(speed, segments=8) == pytest.approx(flap, rel=1.5e-3)
 
 
-def test_lateral_buckling():
+def test_lateral_buckling_load_matches_prandtl():
     assert cases.lateral_buckling_load(segments=12) == pytest.approx(1.0, abs=3e-3)
 
 
-def test_spin_up_of_simo_and_vu_quoc():
+def test_spin_up_matches_simo_and_vu_quoc():
     found = cases.spin_up(segments=8, extension=True)
     assert found["lag"] == pytest.approx(0.5738, abs=6e-4)
     assert found["stretch"] == pytest.approx(5.14e-4, rel=2e-3)
 
 
 @pytest.mark.slow
-def test_princeton_beam():
+def test_princeton_beam_deflections_match_reference():
     found = cases.princeton()
     assert np.abs(found[:, 0] - cases.PRINCETON_V).max() < 0.5e-3
     assert np.abs(found[:, 1] - cases.PRINCETON_W).max() < 0.5e-3
 
 
-def test_bend_of_45_degrees():
+def test_bend_of_45_degrees_matches_bathe_and_bolourchi():
     assert cases.bend() == pytest.approx(np.array(cases.BEND_TIP), abs=0.2)
 
 
@@ -146,7 +146,7 @@ def test_soft_pendulum_moves_as_cable_elements_of_exudyn():
     assert (here.x, here.y) == pytest.approx((there.x, there.y), abs=3e-4)
 
 
-def test_elastic_slider_crank_of_the_test_set_for_ivp_solvers(tmp_path):
+def test_elastic_slider_crank_matches_ivp_test_set(tmp_path):
     """Published to 14 digits; Mazzia, Magherini: Test Set for Initial Value Problem Solvers, "slider crank"."""
     found, known = elastic_crank.end_of_crank(tmp_path), elastic_crank.published_end()
     assert found["angle"] == pytest.approx(known["angle"], abs=1e-12)

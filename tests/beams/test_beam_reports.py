@@ -26,7 +26,7 @@ def written(tmp_path, **run):
     return str(path)
 
 
-def test_info_tells_elements_and_frequencies(tmp_path, capsys):
+def test_info_prints_elements_and_frequencies_of_beams(tmp_path, capsys):
     assert cli.main(["info", written(tmp_path)]) == 0
     told = capsys.readouterr().out
     assert "5 elements" in told and "10 hinges" in told and "12.17" in told
@@ -43,20 +43,20 @@ def test_check_warns_of_a_step_that_the_fastest_mode_does_not_allow(tmp_path, ca
     assert "run.step" not in capsys.readouterr().err
 
 
-def test_statics_tells_how_beams_move_and_not_their_hinges(tmp_path, capsys):
+def test_statics_reports_beam_deflections_instead_of_hinge_angles(tmp_path, capsys):
     assert cli.main(["statics", written(tmp_path)]) == 0
     told = capsys.readouterr().out
     assert "boom bending about z" in told and "boom bending about y" in told
     assert "hinge" not in told
 
 
-def test_own_coordinates_leave_out_those_of_hinges():
+def test_user_coordinates_exclude_beam_hinges():
     system = load(BOOM).compile()
     assert system.own_coordinates == ("luff",)
     assert len(system.coordinates) > 10
 
 
-def test_modes_of_a_linearisation_name_the_motion_of_the_beam():
+def test_linearised_modes_name_the_beam_that_moves():
     system = load(BOOM).compile()
     q, u = system.start()
     modes = mode_facts(system.linearize(0.0, q, u))

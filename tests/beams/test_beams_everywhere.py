@@ -38,7 +38,7 @@ def arm(**beam) -> dict:
 
 
 @pytest.mark.parametrize("options", [{}, {"shear": True, "extension": True}, {"bending": "y"}])
-def test_all_forms_agree(options: dict):
+def test_all_forms_give_equal_accelerations_with_beams(options: dict):
     system = load(arm(**options)).compile()
     rng = np.random.default_rng(1)
     q, u = system.start()
@@ -50,7 +50,7 @@ def test_all_forms_agree(options: dict):
             assert np.abs(found - right).max() < 1e-6 * np.abs(right).max(), form.name
 
 
-def test_plane_bending_moves_as_all_bending_in_the_plane():
+def test_plane_beam_moves_as_spatial_beam_in_its_plane():
     def moved(bending: str):
         d = arm(bending=bending)
         d["bodies"]["load"]["com"] = [0, 0, 0]
@@ -59,7 +59,7 @@ def test_plane_bending_moves_as_all_bending_in_the_plane():
     assert moved("y")["sag"] == pytest.approx(moved("all")["sag"], rel=1e-5, abs=1e-8)
 
 
-def test_beam_in_a_closed_loop():
+def test_beam_in_a_closed_loop_matches_reference():
     """A four-bar with a flexible coupler: cut at a joint of the user, and nearly the motion of a rigid one where it is stiff."""
     pin = {"type": "revolute", "axis": "y"}
 
@@ -98,7 +98,7 @@ def test_beam_in_a_closed_loop():
     assert first[name][-1] == pytest.approx(second[name][-1], abs=5e-3)
 
 
-def test_beam_held_at_its_tip_or_middle_is_as_one_held_at_its_root():
+def test_beam_attached_at_tip_or_middle_equals_beam_attached_at_root():
     """The same bar, described from its other end, and by its middle."""
 
     def first(joint: dict) -> float:
@@ -155,7 +155,7 @@ def test_dropped_beam_leaves_with_all_its_pieces():
     assert result.time[-1] == pytest.approx(0.1)
 
 
-def test_freed_beam_flies_as_a_whole():
+def test_released_beam_moves_as_one_body():
     d = arm()
     d["stages"] = [{"name": "a", "ends": {"at": 0.02}, "free": ["foot"]}, {"name": "b"}]
     d["forces"] = {}
@@ -168,7 +168,7 @@ def test_freed_beam_flies_as_a_whole():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "python", "source"])
-def test_fmus_move_as_the_process_does(backend: str, tmp_path: Path):
+def test_beam_fmus_match_simulation_in_process(backend: str, tmp_path: Path):
     source = {"integrator": "semi-implicit", "step": 2e-4}  # steel is too stiff for rk4
     given = source if backend == "source" else {}
     path = build_fmu(load(arm(segments=1)), tmp_path / "unit.fmu", backend, **given)
@@ -176,7 +176,7 @@ def test_fmus_move_as_the_process_does(backend: str, tmp_path: Path):
     assert report.good, [check for check in report.checks if not check.good]
 
 
-def test_lanes_are_single_runs():
+def test_ensemble_lanes_match_single_runs_with_beams():
     masses = 3.0 * np.linspace(0.5, 1.5, 5)
     many = load(arm()).compile().simulate_many({"m": masses}, stop_time=0.1, output_step=0.02)
     for k, mass in enumerate(masses):
@@ -185,7 +185,7 @@ def test_lanes_are_single_runs():
 
 
 @pytest.mark.slow
-def test_trace_is_the_engine():
+def test_traced_beam_accelerations_match_engine():
     system = load(arm(segments=1)).compile()
     q, u = system.start()
     u = u + 0.1
@@ -194,7 +194,7 @@ def test_trace_is_the_engine():
 
 
 @pytest.mark.slow
-def test_gradient_of_a_run_is_its_difference():
+def test_run_gradient_with_beams_matches_differences():
     def run(**values: float):
         system = load(arm(segments=1, bending="y")).compile(**values)
         return system.simulate(stop_time=0.02, integrator="rk4", step=1e-5, output_step=0.01)

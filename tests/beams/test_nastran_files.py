@@ -57,7 +57,7 @@ def written(folder: Path, matrices, wide: bool = True) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("wide", [True, False])
-def test_bar_of_a_punch_file_is_that_of_its_matrices(tmp_path: Path, matrices, wide: bool):
+def test_body_from_punch_file_equals_body_from_matrices(tmp_path: Path, matrices, wide: bool):
     punch, bulk = written(tmp_path, matrices, wide)
     arguments = ["flexible", str(punch), "--nodes", str(bulk), "--units", "mm", "--modes", "3"]
     arguments += ["--interface", "root=x=0", "--interface", "tip=x=0.5"]
@@ -70,7 +70,7 @@ def test_bar_of_a_punch_file_is_that_of_its_matrices(tmp_path: Path, matrices, w
         assert file["frequencies"] == pytest.approx(right["frequencies"], rel=1e-6)
 
 
-def test_numbers_and_continuations_of_short_fields():
+def test_short_field_numbers_and_continuations_are_read():
     assert [number(each) for each in ("1.5+3", "-2.-1", "1.D-2", "3.0E2")] == [
         1500.0,
         -0.2,
@@ -92,7 +92,9 @@ def test_numbers_and_continuations_of_short_fields():
         (("*                      3               1", "*                      3               0"), "scalar"),
     ],
 )  # fmt: skip
-def test_what_is_no_free_solid_is_refused(tmp_path: Path, matrices, change, said: str):
+def test_constrained_or_non_solid_nastran_models_are_refused(
+    tmp_path: Path, matrices, change, said: str
+):
     punch, bulk = written(tmp_path, matrices)
     text = punch.read_text(encoding="utf-8")
     for old, new in zip(change[::2], change[1::2], strict=True):

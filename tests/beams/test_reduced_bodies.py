@@ -53,7 +53,7 @@ def swinging(path: Path, damping: float = 0.0, **more) -> dict:
     } | more
 
 
-def test_reduced_frequencies_are_those_of_the_whole_body(bricks):
+def test_reduced_body_keeps_frequencies_of_full_model(bricks):
     K, M, nodes, faces = bricks
     held = np.setdiff1d(np.arange(len(nodes)), faces["root"])
     dofs = (3 * held[:, None] + np.arange(3)).ravel()
@@ -64,7 +64,7 @@ def test_reduced_frequencies_are_those_of_the_whole_body(bricks):
     assert found["mass"] == pytest.approx(STEEL[2] * LENGTH * WIDE * HIGH)
 
 
-def test_energy_is_kept_and_inertia_is_that_of_the_kinetic_energy(reduced):
+def test_reduced_body_conserves_energy_and_inertia_matches_kinetic_energy(reduced):
     system = load(swinging(reduced)).compile()
     rng = np.random.default_rng(3)
     q, u = system.start()
@@ -85,7 +85,7 @@ def test_energy_is_kept_and_inertia_is_that_of_the_kinetic_energy(reduced):
     assert np.abs(M @ np.array(answers).T - unit).max() < 1e-5
 
 
-def test_reduced_bar_swings_as_a_beam(reduced):
+def test_reduced_bar_swings_like_beam(reduced):
     beam = swinging(reduced)
     beam["materials"] = {"steel": {"density": 7850.0, "youngs_modulus": 2.1e11}}
     section = {"rectangle": [HIGH, WIDE]}
@@ -101,7 +101,7 @@ def test_reduced_bar_swings_as_a_beam(reduced):
     assert runs[0]["z"] == pytest.approx(runs[1]["z"], abs=2e-3)
 
 
-def test_interfaces_carry_forces_exactly(reduced):
+def test_reduced_interfaces_transmit_forces_exactly(reduced):
     d = swinging(reduced, 0.02)
     d["joints"]["root"] = {"child": "bar", "type": "rigid"}
     d["joints"]["tip"] |= {"type": "rigid"}
@@ -115,7 +115,7 @@ def test_interfaces_carry_forces_exactly(reduced):
     assert abs(rest.outputs["root"]) == pytest.approx(weight * LENGTH + own * LENGTH / 2, rel=1e-3)
 
 
-def test_radau_finds_the_motion_of_explicit_steps(reduced):
+def test_radau_and_explicit_integrators_agree_on_reduced_body(reduced):
     d = swinging(reduced, 0.01)
     system = load(d).compile()
     runs = [
@@ -125,7 +125,7 @@ def test_radau_finds_the_motion_of_explicit_steps(reduced):
     assert runs[0]["z"] == pytest.approx(runs[1]["z"], abs=1e-5)
 
 
-def test_lanes_are_single_runs(reduced):
+def test_ensemble_lanes_match_single_runs_with_reduced_bodies(reduced):
     d = swinging(reduced, 0.02, parameters={"m": 3.0})
     d["bodies"]["load"]["mass"] = "m"
     many = (
@@ -140,7 +140,7 @@ def test_lanes_are_single_runs(reduced):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_fmus_move_as_the_process_does(backend: str, reduced, tmp_path: Path):
+def test_reduced_body_fmus_match_simulation_in_process(backend: str, reduced, tmp_path: Path):
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.scripts.fmi.verify import verify
 
@@ -149,7 +149,7 @@ def test_fmus_move_as_the_process_does(backend: str, reduced, tmp_path: Path):
     assert report.good, [check for check in report.checks if not check.good]
 
 
-def test_what_does_not_know_modes_says_so(reduced):
+def test_features_without_modal_bodies_refuse_them(reduced):
     system = load(swinging(reduced)).compile()
     q, u = system.start()
     for refused in (
@@ -163,14 +163,14 @@ def test_what_does_not_know_modes_says_so(reduced):
             refused()
 
 
-def test_bad_files_are_refused(reduced, tmp_path: Path):
+def test_invalid_reduced_body_files_are_refused(reduced, tmp_path: Path):
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
     for name in ("missing.npz", "other.npz"):
         with pytest.raises(ModelError, match=r"bodies\.bar\.flexible\.file"):
             load(swinging(tmp_path / name))
 
 
-def test_bad_reductions_are_refused(bricks):
+def test_invalid_reductions_are_refused(bricks):
     K, M, nodes, faces = bricks
     with pytest.raises(ReductionError, match="share"):
         reduce_body(K, M, nodes, faces | {"again": faces["tip"]}, "root", 2)
@@ -180,7 +180,7 @@ def test_bad_reductions_are_refused(bricks):
         reduce_body(K, M + M.multiply(np.arange(M.shape[0]) % 3 == 0), nodes, faces, "root", 2)
 
 
-def test_command_reduces_matrices(bricks, tmp_path: Path, capsys):
+def test_flexible_command_reduces_matrices(bricks, tmp_path: Path, capsys):
     K, M, nodes, _ = bricks
     scipy.io.mmwrite(tmp_path / "K.mtx", K)
     scipy.io.mmwrite(tmp_path / "M.mtx", M)
@@ -234,7 +234,7 @@ def written_mesh(path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["tetra", "tetra10", "hexahedron", "hexahedron20"])
-def test_meshes_of_solids_are_reduced(tmp_path: Path, kind: str):
+def test_meshes_of_solid_elements_are_reduced(tmp_path: Path, kind: str):
     pytest.importorskip("skfem")
     pytest.importorskip("meshio")
     source, target = tmp_path / "bar.vtu", tmp_path / "bar.npz"
@@ -251,7 +251,7 @@ def test_meshes_of_solids_are_reduced(tmp_path: Path, kind: str):
     assert volume == pytest.approx(0.01, rel=1e-5)
 
 
-def test_meshes_in_millimetres(tmp_path: Path):
+def test_meshes_in_millimetres_are_converted(tmp_path: Path):
     pytest.importorskip("skfem")
     pytest.importorskip("meshio")
     source, target = tmp_path / "bar.vtu", tmp_path / "bar.npz"

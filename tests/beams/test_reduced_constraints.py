@@ -118,7 +118,7 @@ class Linked:
         assert found == pytest.approx(expected, rel=1e-6, abs=1e-4)
 
 
-def test_closed_loop_accelerates_as_dense_matrices(soft):
+def test_closed_loop_with_reduced_body_matches_dense_matrices(soft):
     path, arrays, mass = soft
     d = linked(path)
     pivot = np.array([LENGTH + 0.1, 0.0, 1.0])
@@ -140,7 +140,7 @@ def test_closed_loop_accelerates_as_dense_matrices(soft):
         twin.compare(held, seed, lambda y: twin.frames(y)[-1])
 
 
-def test_interfaces_in_one_loop_and_couplings_of_modes(soft):
+def test_interfaces_in_one_loop_and_modal_couplings_match_dense_matrices(soft):
     path, arrays, mass = soft
     d = linked(path)
     pivot = np.array([1.0, 0.0, 0.0])
@@ -170,7 +170,7 @@ def impact(twin: Linked, held, u: np.ndarray, restitution: float) -> np.ndarray:
     return u - answer @ np.linalg.solve(J @ answer, (1.0 + restitution) * J @ u)
 
 
-def test_impact_at_an_interface_is_that_of_dense_matrices(soft):
+def test_impact_at_an_interface_matches_dense_matrices(soft):
     path, arrays, mass = soft
     d = linked(path, gravity=[0, 0, 0])
     d["joints"]["root"]["speed"] = 1.0  # turns the tip down
@@ -194,7 +194,7 @@ def test_impact_at_an_interface_is_that_of_dense_matrices(soft):
     assert lost > 0.0
 
 
-def test_bar_comes_to_rest_on_a_contact(soft):
+def test_reduced_bar_comes_to_rest_on_a_contact(soft):
     path, arrays, _ = soft
     d = linked(path)
     d["bodies"]["bar"]["flexible"]["damping"] = 0.3
@@ -254,7 +254,7 @@ def test_locking_a_joint_of_a_reduced_body_is_a_plastic_impact(soft):
     assert found == pytest.approx(expected[:-1], rel=1e-3, abs=1e-2)
 
 
-def test_a_joint_that_lets_go_leaves_the_motion_as_it_is(soft):
+def test_releasing_a_joint_of_a_reduced_body_keeps_velocities(soft):
     path, *_ = soft
     d = linked(path)
     d["stages"] = [{"name": "held", "free": ["tip"], "ends": {"at": 0.1}}, {"name": "loose"}]
@@ -264,7 +264,7 @@ def test_a_joint_that_lets_go_leaves_the_motion_as_it_is(soft):
     assert np.abs(np.diff(result["energy"][9:13])).max() < 0.05
 
 
-def test_gradient_of_a_run_is_its_difference_quotient(soft):
+def test_run_gradient_with_reduced_body_matches_differences(soft):
     path, *_ = soft
     d = linked(path, parameters={"place": 0.3})
     inertia = [0.05, 0.1, 0.1, 0, 0, 0]
@@ -280,7 +280,7 @@ def test_gradient_of_a_run_is_its_difference_quotient(soft):
     assert slope == pytest.approx(difference, rel=1e-5)
 
 
-def test_a_jump_of_the_root_s_velocity_sets_modes_in_motion(soft):
+def test_velocity_jump_of_the_root_excites_modes(soft):
     path, arrays, mass = soft
     d = linked(path, gravity=[0, 0, 0])
     del d["bodies"]["link"], d["joints"]["tip"]

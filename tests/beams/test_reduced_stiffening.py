@@ -50,7 +50,7 @@ def carrying(path: Path) -> dict:
     }
 
 
-def test_energy_is_kept_with_terms_of_second_order(stiffened):
+def test_reduced_body_with_second_order_terms_conserves_energy(stiffened):
     system = load(carrying(stiffened)).compile()
     rng = np.random.default_rng(3)
     q, u = system.start()
@@ -85,7 +85,7 @@ def test_files_with_wrong_shapes_of_second_order_are_refused(stiffened, tmp_path
         load(carrying(tmp_path / "short.npz"))
 
 
-def test_bodies_that_bend_too_far_are_told(stiffened):
+def test_too_large_deflection_of_reduced_body_is_reported(stiffened):
     d = carrying(stiffened)
     d["joints"]["root"] = {"child": "bar", "type": "rigid"}
     assert not list(prerun_warnings(load(d).compile()))
@@ -116,17 +116,17 @@ def bent_on_a_ball(path: Path, mode: int, turn: float):
 
 
 @pytest.mark.parametrize("mode", [1, 3, 5, 7, 9])
-def test_inertia_of_a_slender_bar_that_turns_freely_stays_above_zero(slender, mode: int):
+def test_slender_reduced_bar_keeps_positive_inertia(slender, mode: int):
     """Bending and twist move further together than twist alone: cut off, the inertia about the bar's axis would be below zero."""
     assert np.linalg.eigvalsh(bent_on_a_ball(slender, mode, 0.03))[0] > 0.0
 
 
-def test_what_is_bent_beyond_its_terms_is_named(slender):
+def test_body_bent_beyond_second_order_terms_is_named(slender):
     with pytest.raises(EvaluationError, match=r"'bar'.*second-order"):
         bent_on_a_ball(slender, 1, 0.1)
 
 
-def test_a_rotating_bar_stiffens_and_a_pressed_one_softens(slender):
+def test_rotation_stiffens_and_compression_softens_reduced_bar(slender):
     path = slender
     still = reduced_frequency(path)
     assert still == pytest.approx(3.5160, rel=5e-3)
@@ -136,7 +136,7 @@ def test_a_rotating_bar_stiffens_and_a_pressed_one_softens(slender):
 
 
 @pytest.mark.slow
-def test_spin_up_is_that_of_kane_and_of_simo_and_vu_quoc(tmp_path: Path):
+def test_reduced_spin_up_matches_kane_and_simo_vu_quoc(tmp_path: Path):
     pytest.importorskip("skfem")
     found = spinning_bar(reduced_bar(tmp_path, elements=40))
     assert found["lag"] == pytest.approx(0.5738, abs=2e-3)

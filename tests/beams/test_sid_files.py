@@ -108,7 +108,7 @@ def swinging(path: Path) -> dict:
     }
 
 
-def test_a_body_of_a_file_moves_as_that_of_matrices(bricks, text, tmp_path: Path):
+def test_body_from_sid_file_equals_body_from_matrices(bricks, text, tmp_path: Path):
     found = reduced_of(read_standard_input(text), {"root": "1", "tip": "2"}, "root")
     given = reduce_body(*bricks, "root", 2)
     assert found["frequencies"] == pytest.approx(given["frequencies"], rel=1e-6)
@@ -122,7 +122,7 @@ def test_a_body_of_a_file_moves_as_that_of_matrices(bricks, text, tmp_path: Path
     assert tips[0] == pytest.approx(tips[1], rel=1e-5, abs=1e-3)
 
 
-def test_the_command_reads_files(text, tmp_path: Path, capsys):
+def test_flexible_command_reads_sid_files(text, tmp_path: Path, capsys):
     (tmp_path / "bar.SID_FEM").write_text(text)
     arguments = ["flexible", str(tmp_path / "bar.SID_FEM"), "-o", str(tmp_path / "bar.npz")]
     assert cli.main([*arguments, "--interface", "root=1", "--interface", "tip=2"]) == 0
@@ -143,7 +143,7 @@ def test_the_command_reads_files(text, tmp_path: Path, capsys):
         ("end Oe", "m0(1, 1) = 500\nend Oe", "Oe"),
     ],
 )
-def test_bad_files_are_refused(text, old: str, new: str, told: str):
+def test_invalid_sid_files_are_refused(text, old: str, new: str, told: str):
     assert old in text
     with pytest.raises(ReductionError, match=told):
         reduced_of(

@@ -57,7 +57,7 @@ def deflection(x: float, load: float, at: float) -> float:
 
 
 @pytest.mark.parametrize("overlap", [0.5, 0.8, 1.4])
-def test_tip_of_a_loaded_telescope_is_that_of_beam_theory(overlap: float):
+def test_loaded_telescope_tip_matches_beam_theory(overlap: float):
     load_at_tip, beyond = 500.0, INNER - overlap
     tip = {"kind": "wrench", "body": "inner", "station": INNER, "force": [0, 0, -load_at_tip]}
     hold = {"coordinate": "out", "value": f"1e6*({OVERLAP - overlap!r} - out) - 1e4*der(out)"}
@@ -74,7 +74,7 @@ def test_tip_of_a_loaded_telescope_is_that_of_beam_theory(overlap: float):
     assert found["travel"] == pytest.approx(overlap, abs=1e-3)
 
 
-def test_energy_is_kept_while_a_telescope_comes_out_over_the_hinges_of_its_beams():
+def test_extending_telescope_conserves_energy_across_beam_hinges():
     push = {"coordinate": "out", "value": "2e4*(0.6*t - out) + 2e3*(0.6 - der(out))"}
     d = telescope(segments=3, push=push)
     d["gravity"] = [0, 0, -9.81]
@@ -88,7 +88,7 @@ def test_energy_is_kept_while_a_telescope_comes_out_over_the_hinges_of_its_beams
 
 
 @pytest.mark.parametrize("out, bears", [(0.7, True), (0.9, False)])
-def test_pads_bear_as_far_as_the_beams_reach(out: float, bears: bool):
+def test_pads_carry_load_only_along_the_beams(out: float, bears: bool):
     d = telescope(bending="all", segments=2)
     d["joints"]["slide"]["transforms"][1]["start"] = out
     d["joints"]["slide"]["transforms"][2]["start"] = -1e-3
@@ -98,7 +98,7 @@ def test_pads_bear_as_far_as_the_beams_reach(out: float, bears: bool):
         assert result[name][0] == pytest.approx(PADS * 1e-3 if bears else 0.0, rel=1e-6)
 
 
-def test_rail_across_a_beam_stays_where_it_is_fixed():
+def test_rail_across_a_beam_stays_attached():
     """A mast on the tip of a beam: a rail that does not run along the beam belongs to its section."""
     d = telescope(segments=2)
     pin = {"body": "inner", "station": 0.5, "point": [0, 0, 0.2]}
@@ -121,7 +121,7 @@ def pushed(segments: int = 1, stiffness: float = 1e6) -> dict:
     return d
 
 
-def test_all_forms_agree_while_a_telescope_moves():
+def test_all_forms_give_equal_accelerations_of_a_moving_telescope():
     system = load(pushed(segments=2)).compile()
     q, u = system.start()
     q[system.coordinates.index("out")], q[system.coordinates.index("lift")] = 0.2, -4e-3
@@ -135,7 +135,7 @@ def test_all_forms_agree_while_a_telescope_moves():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_fmus_are_verified(backend: str, tmp_path):
+def test_sliding_beam_fmus_are_verified(backend: str, tmp_path):
     description = pushed()
     description["run"] |= {"stop_time": 0.2, "output_step": 0.002}
     report = verify(build_fmu(load(description), tmp_path / "telescope.fmu", backend))
@@ -143,7 +143,7 @@ def test_fmus_are_verified(backend: str, tmp_path):
 
 
 @pytest.mark.slow
-def test_sources_move_as_the_process_does(tmp_path):
+def test_sliding_beam_source_fmus_match_simulation_in_process(tmp_path):
     fixed = {"integrator": "semi-implicit", "step": 2e-5}  # contacts shift with the steps
     path = build_fmu(load(pushed()), tmp_path / "telescope.fmu", "source", **fixed)
     expected = load(pushed()).compile().simulate(stop_time=0.2)
@@ -160,7 +160,7 @@ def test_sources_move_as_the_process_does(tmp_path):
 
 
 @pytest.mark.slow
-def test_gradient_of_a_run_over_pads_is_its_difference():
+def test_run_gradient_with_pads_matches_differences():
     def run(play: float):
         system = load(pushed()).compile(play=play)
         return system.simulate(stop_time=0.02, integrator="rk4", step=1e-5, output_step=0.01)

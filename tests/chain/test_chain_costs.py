@@ -37,7 +37,7 @@ def test_predicted_doublings_match_printed_rule():
     )
 
 
-def test_large_angles_and_many_steps_belong_to_the_matrices():
+def test_large_angles_and_many_steps_select_the_matrix_method():
     few, many = (
         chain.operations(chain.scale(c.mass, c.damping, c.stiffness), c.dt)
         for c in (chain_components.uniform(100, a, 1) for a in (0.2, 50.0))
@@ -46,7 +46,7 @@ def test_large_angles_and_many_steps_belong_to_the_matrices():
 
 
 @pytest.mark.slow
-def test_rule_agrees_with_measured_times():
+def test_cost_rule_agrees_with_measured_times():
     """Which way is cheaper, wherever the times differ by more than half; counted ratios within a factor of three of the measured ones."""
     rows = alone("rule()")
     assert len(rows) == len(chain_components.RUNS) + len(chain_components.LIBRARY_RUNS)
@@ -56,7 +56,7 @@ def test_rule_agrees_with_measured_times():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("memory", ["as it comes", "returned", "kept"])
-def test_chosen_order_is_near_the_fastest(memory):
+def test_chosen_series_order_is_near_the_fastest(memory):
     """Never more than 20 % slower than a fixed choice, on every chain, also when freed memory always or never goes back to the system.
 
     The times are the least of seven in turns. Load of the machine only adds to them, so that a chain counts as slower when three measurements say so.
@@ -121,7 +121,7 @@ def knots(name: str) -> tuple[peers.Case, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_exponentials_solve_the_same_chain(name):
+def test_matrix_exponential_peers_give_the_same_chain_motion(name):
     c, reference = knots(name)
     for found in (bench.by_chain(c, 1e-12), peers.by_expm(c), peers.by_blocks(c), peers.by_lsim(c)):
         assert bench.error(found, reference) < 1e-9
@@ -129,14 +129,14 @@ def test_exponentials_solve_the_same_chain(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_adaptive_methods_solve_the_same_chain(name):
+def test_adaptive_peers_give_the_same_chain_motion(name):
     """The first knots; tolerances times the angle of the fastest mode."""
     c, reference = knots(name)
     for peer, tolerance in ((peers.by_rk4, 1e-9), (peers.by_radau, 1e-8), (peers.by_cvode, 1e-9)):
         assert bench.error(peer(c, tolerance, 3), reference) < 1e-4
 
 
-def test_forms_of_the_doubling():
+def test_forms_of_the_doubling_agree_with_extended_precision():
     """The energy form keeps its digits where the printed one loses them; U alone is no better."""
     rows = {
         (row["omega_dt"], row["ratio"], row["form"]): row
@@ -175,7 +175,7 @@ def test_chain_benchmark_writes_plots(tmp_path):
 
 
 @pytest.mark.slow
-def test_benchmark_of_a_description(tmp_path, capsys):
+def test_chain_benchmark_runs_a_description(tmp_path, capsys):
     """From the command line, with a file."""
     assert (
         cli.main(
@@ -190,7 +190,7 @@ def test_benchmark_of_a_description(tmp_path, capsys):
     ] > 1.0
 
 
-def test_a_file_is_for_chains_only():
+def test_benchmark_file_without_chain_is_refused():
     assert (
         cli.main(["bench", "numbers", "x.toml"]) == 2 and cli.main(["bench", "fmu", "x.toml"]) == 2
     )

@@ -58,7 +58,7 @@ def test_equivalent_chain_descriptions_agree():
     assert rows.coordinates == tuple("abcde") and couplings.coordinates[0] == "x1"
 
 
-def test_motion_follows_a_mode():
+def test_chain_started_in_a_mode_stays_in_it():
     """A start in the first mode stays in it and keeps its energy."""
     system = train(stiffness=[2e6] * 5 + [0.0])
     values, vectors = np.linalg.eigh(system.stiffness / 2e4)
@@ -98,7 +98,7 @@ def test_force_on_a_free_train_moves_its_centre():
         ({"names": ["a", "b", "t", "d", "e"]}, "meaning in expressions"),
     ],
 )
-def test_mistakes_are_named(chain: dict, words: str):
+def test_chain_description_mistakes_are_named(chain: dict, words: str):
     with pytest.raises(ModelError, match=words):
         train(**chain)
 
@@ -172,7 +172,7 @@ def test_soft_springs_stay_accurate_beside_stiff_ones(wall: float):
 
 
 @pytest.mark.parametrize("accuracy", [0.0, 1.0, -1e-9, math.nan])
-def test_accuracies_that_are_none_are_refused(accuracy: float):
+def test_invalid_chain_accuracies_are_refused(accuracy: float):
     with pytest.raises(ChainError, match="between 0 and 1"):
         train().simulate(1.0, accuracy=accuracy)
     for solve in (
@@ -194,7 +194,7 @@ def test_accuracies_that_are_none_are_refused(accuracy: float):
             solve()
 
 
-def test_support_that_moves_is_a_force_on_a_stiffer_chain():
+def test_moving_support_equals_force_on_a_stiffer_chain():
     result = shaken().simulate(stop_time=3.0, output_step=0.05)
     twin = train(
         count=None,
@@ -209,7 +209,7 @@ def test_support_that_moves_is_a_force_on_a_stiffer_chain():
     ) and np.array_equal(result["load"], 9 * result["stretch"])
 
 
-def test_energy_of_a_chain_on_a_support_at_rest():
+def test_chain_on_fixed_support_conserves_energy():
     system = train(
         count=2, stiffness=[5.0], mass=1.0, start=[1.0, 0.0], supports={"x2": {"stiffness": 3.0}}
     )
@@ -217,7 +217,7 @@ def test_energy_of_a_chain_on_a_support_at_rest():
     assert energy[0] == 2.5 and np.ptp(energy) < 1e-9
 
 
-def test_inputs_are_numbers_or_functions_of_time():
+def test_chain_inputs_are_constants_or_functions_of_time():
     held, given, moving = (
         shaken().simulate(stop_time=1.0, output_step=0.1, inputs=i)["x2"]
         for i in (None, {"pull": 2.0}, {"pull": lambda t: 2.0})
@@ -228,7 +228,7 @@ def test_inputs_are_numbers_or_functions_of_time():
         shaken().simulate(stop_time=1.0, inputs={"push": 1.0})
 
 
-def test_compiled_chain_is_a_mechanism_of_sliders():
+def test_compiled_chain_equals_mechanism_of_sliders():
     """Same motion from the engine's own integrator; parabolas through the force err by (3 dt)^4/384 of it."""
     description = {"parameters": {"k": 2e3}, "outputs": {"stretch": "x2 - x1"}}
     chain = {
@@ -272,12 +272,12 @@ def test_parameters_behind_the_matrices_are_constants_of_the_mechanism():
     ] and kept["pull"].tunable
 
 
-def test_mass_matrix_is_no_mechanism_of_sliders():
+def test_chain_with_full_mass_matrix_cannot_become_sliders():
     with pytest.raises(ModelError, match="one number each"):
         load({"chain": {"mass": [[2.0, 1.0], [1.0, 2.0]], "stiffness": 1.0}}).compile()
 
 
-def test_run_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_chain_file_runs(tmp_path: Path, capsys: pytest.CaptureFixture):
     path = tmp_path / "train.toml"
     path.write_text(TRAIN)
     assert cli.main(["check", str(path)]) == 0

@@ -58,7 +58,7 @@ def names(system) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("steps", [40, 8, 23])
 @pytest.mark.parametrize("kind", CHAINS)
-def test_steps_of_any_length_are_exact(kind, steps):
+def test_chain_fmu_steps_of_any_length_are_exact(kind, steps):
     """Forces are parabolas, so nothing depends on where steps end; pieces that are no dt/2^i end in one Runge-Kutta step, 1e-11."""
     mechanism = load(chain(kind))
     twin = InProcess(fmu_unit(mechanism)).start()
@@ -73,7 +73,7 @@ def test_steps_of_any_length_are_exact(kind, steps):
     assert twin.head.time == 2.0
 
 
-def test_bands_narrower_than_the_chain_are_carried_whole():
+def test_narrow_bands_are_packed_completely():
     """Sixty soft masses: what a short step moves reaches a few neighbours only, so that matrices are bands that begin at their own column."""
     count = 60
     coordinates = [f"x{k + 1}" for k in range(count)]
@@ -98,7 +98,7 @@ def test_bands_narrower_than_the_chain_are_carried_whole():
         assert twin.get([name])[0] == pytest.approx(expected[name][-1], abs=1e-8)
 
 
-def test_slopes_of_inputs_are_followed_exactly():
+def test_chain_fmu_follows_linear_inputs_exactly():
     mechanism = load(chain("held"))
     unit = fmu_unit(mechanism)
     twin = InProcess(unit).start()
@@ -114,7 +114,7 @@ def test_slopes_of_inputs_are_followed_exactly():
 
 
 @pytest.mark.parametrize("force", ["pull", "pull*t", "pull*t**2", "pull*(t - 1)**2"])
-def test_motion_from_rest_is_proportional_to_its_forces(force):
+def test_chain_fmu_motion_is_proportional_to_forces(force):
     """By powers of two exactly, roots of the masses are whole: no size of a force is another case than any other."""
     shared = {
         "mass": [1.0, 1.0, 4.0],
@@ -183,7 +183,7 @@ def cars(count: int = 4, stiffness: float = 1e9) -> dict:
     }
 
 
-def test_elastic_system_in_large_steps():
+def test_chain_fmu_of_elastic_system_takes_large_steps():
     """The handover: a System linearised, as FMU with steps of 0.1 s where its own integrator takes steps of 1e-3 s; springs in line stay linear."""
     mechanism = load(cars())
     expected = mechanism.compile().simulate(tolerance=1e-10)
@@ -201,7 +201,7 @@ def test_elastic_system_in_large_steps():
     assert twin.head.steps == 20 < 0.1 * expected.statistics["steps"]
 
 
-def test_full_mass_matrices_are_handed_over_too():
+def test_full_mass_matrices_are_packed_into_chain_fmus():
     """Modes of the chain are those of the linearised mechanism."""
     mechanism = load("lib:double-pendulum")
     system, linear = mechanism.compile(), mechanism.linear().chain()

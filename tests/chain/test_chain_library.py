@@ -7,7 +7,7 @@ import numpy as np
 from kinetree.models.library import chains
 
 
-def test_helical_spring_has_the_rate_of_the_handbook():
+def test_helical_spring_rate_matches_handbook_formula():
     """G d^4/(8 D^3 N) neglects curvature, pitch and shear of the wire: 1 % for D/d = 12."""
     m, F, C = chains.helical_spring(turns=8)
     rate = 1.0 / np.linalg.inv(C)[-4, -4]
@@ -49,14 +49,14 @@ def test_chain_drive_coordinates_are_uncoupled():
     )
 
 
-def test_stretched_trains_have_the_ratio_asked_for():
+def test_stretched_trains_have_the_requested_frequency_ratio():
     for make in (chains.stretched_train, lambda n, ratio: chains.two_mass_train(n // 2, ratio)):
         m, F, C = make(60, 1e3)
         values = np.linalg.eigvalsh(C)
         assert abs(math.sqrt(values[-1] / values[0]) / 1e3 - 1) < 0.01
 
 
-def test_the_run_command_takes_chains(capsys):
+def test_run_command_runs_library_chains(capsys):
     """Summary and data of a run ask a chain for what they ask other systems."""
     from kinetree.scripts import cli
 

@@ -53,13 +53,13 @@ def deviation(found, wanted) -> float:
 @pytest.mark.parametrize(
     "case", [c for c in CASES if c["omega_dt"] <= 1e4], ids=lambda c: c["name"]
 )
-def test_references_to_1e_13(case):
+def test_chain_matrices_match_references_to_1e_13(case):
     assert extended_precision.pays(len(case["mass"]), case["omega_dt"], 1e-13)
     assert deviation(matrices(case), reference(case)) < 1e-13
 
 
 @pytest.mark.parametrize("n, omega_dt", [(24, 1e4), (60, 1e3)])
-def test_uniform_chains_have_the_matrices_of_their_analytic_modes(n, omega_dt):
+def test_uniform_chain_matrices_match_analytic_modes(n, omega_dt):
     """U_0 = sum of cos(w dt), W_0 = sum of sin(w dt)/w, U_1 = sum of sin(w dt)/(w dt) times the modes of the fixed-free chain, in 40 digits."""
     C = chains.springs(np.append(np.ones(n), 0.0), n)
     dt = omega_dt / 2.0
@@ -88,7 +88,7 @@ def test_uniform_chains_have_the_matrices_of_their_analytic_modes(n, omega_dt):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c["name"])
-def test_double_grows_with_the_angle_of_the_fastest_mode(case, monkeypatch):
+def test_double_precision_error_grows_with_angle_of_fastest_mode(case, monkeypatch):
     """Every spring is known to epsilon, so a mode's angle to omega*dt*epsilon/2; the doublings multiply by 2^m what the first ones round."""
     monkeypatch.setattr(extended_precision, "LARGEST", 0)
     n = len(case["mass"])
@@ -106,7 +106,7 @@ def test_chain_matrices_meet_requested_accuracy():
 
 
 @pytest.mark.parametrize("kind", ["free", "full mass", "indefinite", "gyroscopic"])
-def test_step_of_two_halves(kind):
+def test_two_half_steps_equal_one_step(kind):
     """D_0(2h) = D_0(h)^2, D_1(2h) = (D_1 + D_1 D_0)/2, A D_1 h = D_0 - E: whatever form was used."""
     rng = np.random.default_rng(3)
     n, h = 5, 0.4
@@ -157,7 +157,7 @@ def test_published_doubling_loses_accuracy_for_slow_modes():
     assert np.abs(found[0] - wanted[0])[n:, n:].max() > 100 * EPSILON * 1e6
 
 
-def test_optimal_substeps_of_the_source():
+def test_optimal_substeps_match_publication():
     """The table of [GG11]: order, omega*Delta, error, to their last printed digit."""
     for row in published.series():
         assert row.agrees, row
@@ -178,7 +178,7 @@ def test_series_order_meets_error_formula_with_least_work(total, accuracy):
 
 
 @given(st.integers(2, 40), st.integers(0, 6), st.floats(0.0, 1.0), st.integers(0, 2**32 - 1))
-def test_products_grow_by_the_pitch(n, width, part, seed):
+def test_product_band_width_grows_by_the_pitch(n, width, part, seed):
     """Half-widths of the powers of a random symmetric pattern."""
     pattern = np.triu(np.random.default_rng(seed).random((n, n)) < part)
     pattern = np.triu(np.tril(pattern, width))
@@ -192,7 +192,7 @@ def test_products_grow_by_the_pitch(n, width, part, seed):
         power = power @ pattern
 
 
-def test_blocks_grow_by_their_size():
+def test_product_block_width_grows_by_block_size():
     spring, drive = (
         chain.scale(*make())
         for make in (lambda: chains.helical_spring(turns=40), chains.chain_drive)
@@ -200,7 +200,7 @@ def test_blocks_grow_by_their_size():
     assert (spring.Ch.width, spring.pitch, drive.pitch) == (11, 6, 6)
 
 
-def test_wrong_input_is_named():
+def test_invalid_chain_matrices_are_named():
     C = np.eye(2)
     for arguments, word in (
         ((-np.ones(2), C, C), "mass"),

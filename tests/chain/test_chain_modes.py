@@ -21,7 +21,7 @@ LIBRARY = {
     "shape, nodes", [("constant", 60), ("linear", 61), ("parabolic", 121), ("spline", 61)]
 )
 @pytest.mark.parametrize("kind", LIBRARY)
-def test_modes_and_matrices_agree(kind, shape, nodes):
+def test_modal_and_matrix_methods_agree(kind, shape, nodes):
     """Two independent ways to the same motion, from a start that is not at rest; 60 steps at an accuracy of 1e-12 each."""
     m, F, C = LIBRARY[kind]()
     n, rng = len(m), np.random.default_rng(7)
@@ -39,7 +39,7 @@ def test_modes_and_matrices_agree(kind, shape, nodes):
 
 @pytest.mark.parametrize("damping", [0.0, 0.3, 4.0, 9.0])
 @pytest.mark.parametrize("stiffness", [4.0, 0.0])
-def test_one_mass_under_a_constant_force(stiffness, damping):
+def test_one_mass_under_constant_force_matches_closed_form(stiffness, damping):
     """m x.. + d x. + k x = f with m = 1, from the roots of the characteristic polynomial; light to strong damping, with and without spring."""
     dt, steps, f = 0.7, 12, 1.5
     x, v = chain.simulate(
@@ -60,7 +60,7 @@ def test_one_mass_under_a_constant_force(stiffness, damping):
     assert np.allclose(x[:, 0], np.real(exact), rtol=1e-12, atol=1e-12)
 
 
-def test_full_mass_matrix():
+def test_modal_method_with_full_mass_matrix_matches_reference():
     root = np.random.default_rng(1).normal(size=(4, 4))
     M, C = (
         np.eye(4) + root @ root.T,
@@ -98,7 +98,7 @@ def wall(frame: float, n: int, omega: float) -> float:
     return x
 
 
-def test_damping_that_couples_the_modes_takes_the_matrices():
+def test_modal_coupling_by_damping_selects_matrix_method():
     m, F, C = chains.train(12)
     F[3, 3] += 1e3
     assert modal_stepping.find(chain.scale(m, F, C), 1e-10) is None

@@ -65,7 +65,7 @@ def test_chain_frequencies_match_published_values():
     )
 
 
-def test_wave_front_of_a_free_end():
+def test_impulse_at_a_free_end_matches_bessel_functions():
     """A blow on the free end: v_j = V (J_2j(2 w t) + J_2j+2(2 w t)) until the fixed end answers."""
     n, dt, steps = 300, 2.5, 50
     C = chains.springs(np.concatenate(([0.0], np.ones(n))), n)
@@ -101,7 +101,7 @@ def forced(shape: str, steps: int) -> np.ndarray:
 @pytest.mark.parametrize(
     "shape, order", [("constant", 2), ("linear", 2), ("parabolic", 4), ("spline", 4)]
 )
-def test_order_of_the_excitation(shape, order):
+def test_excitation_error_has_expected_order(shape, order):
     exact = forced("spline", 1600)
     errors = [np.abs(forced(shape, steps) - exact).max() for steps in (20, 40)]
     assert np.log2(errors[0] / errors[1]) > order - 0.35
@@ -146,7 +146,7 @@ def test_moving_support_equals_equivalent_force(given):
 
 @pytest.mark.parametrize("way", ["modes", "matrices"])
 @pytest.mark.parametrize("shape", ["constant", "linear", "parabolic", "spline"])
-def test_supports_move_in_every_shape(shape, way):
+def test_supports_follow_every_excitation_shape(shape, way):
     """Forces and two supports at once, as the force f + Z x_cm on a chain held by Z."""
     m, F, C = np.ones(5), np.zeros((5, 5)), chains.springs(np.array([2.0, 3, 1, 4]), 5)
     Z = np.array([6.0, 0, 0, 5.0, 0])
@@ -184,7 +184,7 @@ def test_free_train_keeps_momentum_and_energy():
         chains.helical_spring,
     ],
 )
-def test_band_and_dense_agree(make, monkeypatch):
+def test_band_and_dense_matrices_give_equal_motion(make, monkeypatch):
     m, F, C = make()
     n = len(m)
     dt = 0.2 / np.sqrt(np.linalg.eigvalsh(C / np.sqrt(m) / np.sqrt(m)[:, None])[0])
@@ -218,7 +218,7 @@ def test_half_widths_grow_as_published():
     assert 8 < front.u.width < 25  # 8 masses travelled, and the tail
 
 
-def test_wrong_excitation_is_named():
+def test_invalid_excitation_is_named():
     with pytest.raises(chain.ChainError, match="force"):
         chain.simulate(
             np.ones(2), None, np.eye(2), np.zeros(2), np.zeros(2), 0.1, 10, np.ones((7, 1)), [0]
@@ -238,7 +238,7 @@ def test_largest_step_follows_the_force():
         chain.largest_step(lambda t: float(t > 0.3), 0.0, 1.0, 1e-6, finest=64)
 
 
-def test_unit_with_constant_steps_is_simulate():
+def test_stepping_with_constant_steps_equals_simulate():
     m, F, C = chains.train(5, 1.0, 20.0, 0.1)
     force = np.random.default_rng(4).normal(size=(11, 1))
     x, v = chain.simulate(m, F, C, np.ones(5), np.zeros(5), 0.3, 10, force, [2])
@@ -249,7 +249,7 @@ def test_unit_with_constant_steps_is_simulate():
     assert np.allclose(state[0], x[-1], atol=1e-9) and np.allclose(state[1], v[-1], atol=1e-9)
 
 
-def test_importing_the_package_is_cheap():
+def test_chain_package_import_is_fast():
     code = (
         "import sys, kinetree.solvers.chain; print('numba' in sys.modules, 'numpy' in sys.modules)"
     )

@@ -9,7 +9,7 @@ from kinetree.solvers import chain
 from kinetree.solvers.chain.piecewise_linear import intercept
 
 
-def test_mass_between_constant_force_and_stop():
+def test_mass_between_force_and_stop_matches_closed_form():
     """Flight v = g t to the stop at s, half a period in it (mean beyond s by g/w^2), and back to rest at the start."""
     g, k, s = 2.0, 400.0, 1.0
     fly, w = np.sqrt(2 * s / g), np.sqrt(k)
@@ -38,7 +38,7 @@ def test_mass_between_constant_force_and_stop():
     assert np.abs(energy).max() < 1e-5 * g * s
 
 
-def test_train_with_slack_couplings():
+def test_train_with_slack_couplings_matches_reference():
     """Against a small-step integrator; momentum is kept."""
     n, m = 4, np.array([4.0, 1, 1, 1])
     couplings = [chain.slack(i, i + 1, 0.05, 300.0, 1.0) for i in range(n - 1)]
@@ -62,7 +62,7 @@ def test_train_with_slack_couplings():
     assert np.allclose(r.v @ m, 4.0, rtol=1e-11) and len(r.events) > 5
 
 
-def test_element_without_kink_is_a_spring():
+def test_linear_element_equals_a_spring():
     m, F, C = chains.train(4, 1.0, 10.0)
     element = chain.Element(0, 3, (0.0,), (5.0, 5.0), (0.1, 0.1))
     ends = np.array([1.0, 0, 0, -1.0])
@@ -91,7 +91,7 @@ def test_varying_stiffness_converges_with_the_square_of_the_step():
     assert 3.5 < errors[0] / errors[1] < 4.5 and errors[0] < 1e-4
 
 
-def test_renewals_follow_the_tolerance():
+def test_matrix_updates_follow_the_tolerance():
     loose, tight = (
         chain.simulate_varying(stiffening, [1.0], [0.0], 0.05, 400, tolerance)
         for tolerance in (1e-1, 1e-2)
@@ -124,7 +124,7 @@ def test_state_dependent_stiffness_is_a_duffing_oscillator():
     assert np.abs(energy - 0.75).max() < 1e-3
 
 
-def test_wrong_element_is_named():
+def test_invalid_nonlinear_element_is_named():
     with pytest.raises(chain.ChainError, match="element 0"):
         chain.simulate_piecewise(
             np.ones(1), None, np.eye(1), [chain.stop(3, 0.1, 1.0)], [0.0], [0.0], 0.1, 2

@@ -30,7 +30,7 @@ def test_runge_kutta_converges_to_exponential_with_order_four(plain: None):
     assert fine < 1e-6 and 12.0 < rough / fine < 20.0
 
 
-def test_the_slope_of_the_band_is_that_of_its_rate(plain: None):
+def test_banded_rate_matches_jacobian(plain: None):
     """Linear between knots: the rate at a state is the Jacobian's row sums times it, and the force in between."""
     case = chain.case("random springs", 5, 10.0, 3)
     side, y = peers.right_side(case, 1), np.random.default_rng(1).normal(size=10)
@@ -48,7 +48,7 @@ def test_the_slope_of_the_band_is_that_of_its_rate(plain: None):
     )
 
 
-def test_what_chains_are_measured_in_and_how_many(monkeypatch: pytest.MonkeyPatch):
+def test_chain_benchmark_cases_and_units_are_complete(monkeypatch: pytest.MonkeyPatch):
     """Names and sizes of the table by the command's two lengths; the headline is the least lead at its size and ratio."""
     asked = []
 

@@ -70,7 +70,7 @@ def test_predicted_operations_match_counts():
     ] and not costs.cheaper_than_runge_kutta(1, 0)
 
 
-def test_work_of_terms_and_doublings(monkeypatch: pytest.MonkeyPatch):
+def test_operation_counts_of_series_terms_and_doublings(monkeypatch: pytest.MonkeyPatch):
     """A term grows by the pitch, a doubling with the wave; calls and fetched elements count too. A tenth of the accuracy is the series'."""
     seen: list = []
     monkeypatch.setattr(series_order, "choose", lambda *arguments: seen.append(arguments))
@@ -85,7 +85,7 @@ def test_work_of_terms_and_doublings(monkeypatch: pytest.MonkeyPatch):
     assert double(0.5) == pytest.approx(4 * (6e5 + 200.0 * elements * (elements + 30.0)))
 
 
-def test_the_choice_is_the_cheapest_that_is_accurate_enough():
+def test_cheapest_sufficiently_accurate_order_is_chosen():
     """Among all orders and some doublings, by any work; none where nothing moves; no start beyond the angle where the series loses digits."""
     term, double = (lambda k: 3.0 + 0.1 * k), (lambda x: 2.0 + x)
     for total, accuracy, lowest in ((0.7, 1e-8, 0), (30.0, 1e-12, 0), (3.0, 1e-6, 4)):
@@ -159,7 +159,7 @@ def test_chain_nodes_are_numbered():
         excitation.samples([[math.nan]] * 6, 1, 0.1, 0.0, 6, None)
 
 
-def test_a_spline_of_few_nodes_is_linear():
+def test_spline_through_few_nodes_is_linear():
     values = np.array([[0.0], [1.0], [0.0], [4.0]])
     assert (
         excitation.coefficients(values, "spline").tolist()
@@ -170,7 +170,7 @@ def test_a_spline_of_few_nodes_is_linear():
     assert s[:-2] + 4 * s[1:-1] + s[2:] == pytest.approx(3 * (natural[2:] - natural[:-2]))
 
 
-def test_the_largest_step_that_follows_a_force():
+def test_largest_step_resolves_the_force():
     """A parabola is met in four steps; the quarters of steps of a sine by a parabola are off by less than 1/128 (h omega)³ sin."""
     assert excitation.largest_step(lambda t: t * t, 1.0, 3.0, 1e-12) == 0.5
     dt = excitation.largest_step(math.sin, 0.0, 8.0, 1e-4)

@@ -9,7 +9,9 @@ import pytest
 from kinetree.scripts.bench import builds, floating_frame, stepper
 
 
-def test_steps_of_all_programs_are_of_one_motion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_stepper_benchmark_programs_compute_equal_motion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """Angles after a second agree; a program that goes elsewhere is no peer."""
     monkeypatch.setattr(stepper, "QUICK", (2,))
     monkeypatch.setattr(stepper, "ROUNDS", 1)
@@ -22,7 +24,7 @@ def test_steps_of_all_programs_are_of_one_motion(tmp_path: Path, monkeypatch: py
         stepper.run(True, None, None)
 
 
-def test_builds_are_counted_beyond_the_command_that_asks(
+def test_build_benchmark_subtracts_command_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """A kernel of the copy has changed before the second build; rows over their aim say so."""
@@ -52,7 +54,7 @@ def test_builds_are_counted_beyond_the_command_that_asks(
     assert sum("missed" in line for line in said if "engine" in line or "structures" in line) == 2
 
 
-def test_errors_that_both_programs_reach():
+def test_common_errors_lie_in_both_ranges():
     """Between the larger of the smallest errors and the smaller of the largest ones; none where they do not meet."""
 
     def points(*errors: float) -> list[Any]:

@@ -20,7 +20,7 @@ REPORT = """
 """
 
 
-def test_instructions_are_those_of_the_engine():
+def test_counted_instructions_belong_to_the_engine():
     found = instructions.functions(REPORT, "kinetree-core-x86-64-v3.so")
     assert found == {
         "total": 139920.0,
@@ -41,7 +41,7 @@ def counted(**functions: float) -> dict:
     }
 
 
-def test_growth_names_the_function():
+def test_instruction_growth_names_the_function():
     """Two per cent more fails, less does not; what grew most comes first; other compilers are not compared."""
     before = counted(motion=1000.0, dec=1000.0)
     assert instructions.compare(before, counted(motion=1030.0, dec=1000.0)) == []
@@ -54,7 +54,7 @@ def test_growth_names_the_function():
         assert said.startswith(left)
 
 
-def test_instructions_of_python_repeat_and_are_ours():
+def test_python_bytecode_counts_repeat_and_cover_own_code():
     """The same description takes the same instructions, to the last one, and functions are named."""
     first, second = instructions.compilation(), instructions.compilation()
     assert first == second and first["total"] == sum(first.values()) - first["total"]

@@ -135,7 +135,7 @@ def test_failing_method_is_reported_and_skipped(capsys: pytest.CaptureFixture):
     )
 
 
-def test_exudyn_gets_closer_with_every_step_size():
+def test_exudyn_error_decreases_with_step_size():
     pytest.importorskip("exudyn")
     found = exudyn_points("loops", 2.0, np.zeros(0), np.zeros(0), True)
     errors = [point[1] for point in found["Exudyn generalised alpha"]]
@@ -188,7 +188,7 @@ def test_chain_benchmark_methods_agree(
     ]
 
 
-def test_the_chain_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_chain_benchmark_reads_chain_from_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A chain of a description under its own forces; what is none is refused before anything is measured."""
     name, case = chain.case_of("lib:train")
     assert case.steps > 10 and case.force.shape == (case.steps + 1, len(case.channels)) and name
@@ -245,7 +245,7 @@ def test_carrier_benchmark_reports_steps(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert (tmp_path / "carrier_methods.png").stat().st_size > 0
 
 
-def test_diagrams_of_the_choice_of_forms(
+def test_selection_diagrams_of_forms_are_drawn(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     cases = dynamics.full_cases()

@@ -55,7 +55,7 @@ def test_branches_hang_on_the_first_body():
     assert dynamics_peers.depth_first(case) == [0, 1, 4, 2, 5, 3, 6]
 
 
-def test_exponents_of_growth():
+def test_growth_exponents_are_fitted_from_times():
     """Times that grow with N^1.5 from 50 bodies on; smaller ones, where constants rule, do not count."""
     sizes = (5, 20, 50, 100, 1000)
     rows = [
@@ -71,7 +71,7 @@ def test_exponents_of_growth():
     assert dynamics.growth(rows) == {"chain revolute DEC": pytest.approx(1.5, abs=1e-12)}
 
 
-def test_judgement_of_predictions():
+def test_prediction_quality_is_computed_from_times():
     """Two trees, right about one; following the other prediction costs twice the least. A form that was not timed cannot win."""
     first = {
         "branches": 1,
@@ -116,7 +116,7 @@ def test_quick_run_writes_results_and_pictures(tmp_path, monkeypatch):
     assert (tmp_path / "dynamics_times.png").exists()
 
 
-def test_diagram_of_few_trees(tmp_path):
+def test_selection_diagram_of_few_trees_is_computed(tmp_path):
     points = dynamics_regions.diagram("revolute", (1, 2))
     assert [(each["branches"], each["length"]) for each in points] == [
         (1, 1),

@@ -22,7 +22,7 @@ def test_cost_lies_between_neighbouring_runs():
     assert integrate.cost(points, 1e-5, evaluations) == math.inf
 
 
-def test_ratios_name_the_best_of_both():
+def test_benchmark_ratio_names_the_best_methods():
     ours, theirs = (
         [integrate.Point(1e-9, 1e-9, 100, 1e-3)],
         [integrate.Point(1e-9, 1e-9, 300, 2e-3)],
@@ -61,7 +61,7 @@ def test_sundials_integrates_the_same_mechanism(stiff: bool):
     assert evaluations > 50 and counted > 50
 
 
-def test_exudyn_has_the_same_chain():
+def test_exudyn_model_matches_benchmark_chain():
     pytest.importorskip("exudyn")
     from kinetree.scripts.bench.dynamics_trees import chain, system
     from kinetree.scripts.bench.integrate_exudyn import chain_run

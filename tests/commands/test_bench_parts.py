@@ -68,7 +68,7 @@ def test_missing_engine_is_built_before_counting_instructions(
         instructions.library()
 
 
-def test_a_step_of_an_fmu_is_the_difference_of_two_runs(
+def test_fmu_step_count_is_the_difference_of_two_runs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     """What loading costs, which both have, is no step's."""
@@ -136,7 +136,7 @@ def test_bytecode_counting_restores_previous_tracer():
     )
 
 
-def test_archives_of_the_table_and_what_each_took(
+def test_fmu_benchmark_rows_contain_size_and_times(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """The smallest of both back ends, then a mechanism and chains by both; short runs have fewer chains."""
@@ -181,7 +181,7 @@ def test_archives_of_the_table_and_what_each_took(
     assert len(fmu.measure(False, tmp_path)) == 2 + 2 * 5
 
 
-def test_the_smallest_slave_decays(monkeypatch: pytest.MonkeyPatch):
+def test_minimal_slave_decays_exponentially(monkeypatch: pytest.MonkeyPatch):
     """Of the host's package it uses three names."""
     made: list[tuple[str, str]] = []
 
@@ -212,7 +212,7 @@ def test_the_smallest_slave_decays(monkeypatch: pytest.MonkeyPatch):
     )
 
 
-def test_rows_of_robots(
+def test_robot_benchmark_rows_are_complete(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """Times without what calls cost; a robot without straight-line code says why; generated code that cannot be made is left out."""
@@ -271,9 +271,7 @@ def test_rows_of_robots(
     )
 
 
-def test_generated_code_is_called_on_the_state_and_nothing_costs_something(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_generated_code_and_empty_call_are_timed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """The function sees pointers of q, u, no forces and the result; the one that does nothing is compiled once."""
     import ctypes
 
@@ -298,7 +296,7 @@ def test_generated_code_is_called_on_the_state_and_nothing_costs_something(
     assert trace_robots.mujoco_call("<robot/>", np.zeros(1), np.zeros(1)) is None
 
 
-def test_methods_of_another_program_by_their_settings(monkeypatch: pytest.MonkeyPatch):
+def test_peer_methods_are_configured_by_settings(monkeypatch: pytest.MonkeyPatch):
     """The least time of three runs, its error at the end by the scale; tolerances of one method, steps of the other."""
     clock = iter(np.linspace(3.0, 1.0, 1000))
     asked: list[tuple[int, float, str, float]] = []

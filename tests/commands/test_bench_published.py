@@ -43,7 +43,7 @@ def test_published_page_shows_what_the_command_prints(capsys: pytest.CaptureFixt
     assert summary.strip() in PAGE
 
 
-def test_changed_number_deviates(monkeypatch: pytest.MonkeyPatch):
+def test_changed_published_value_is_reported_as_deviation(monkeypatch: pytest.MonkeyPatch):
     data = published_data.published()["counts"]
     chain_of_drt = next(each for each in data if each["tree"] == "chain")
     monkeypatch.setitem(chain_of_drt["printed"], "1", [0, "1375/6", "107/2", "8/3"])
@@ -58,7 +58,7 @@ def test_changed_number_deviates(monkeypatch: pytest.MonkeyPatch):
     [("0.31", 0.3125, 0.0, "0"), ("0.31", 0.316, 0.0, "+1.9 %"), ("0.31", 0.316, 0.002, "0"),
      ("2e-8", 2.4e-8, 0.0, "0"), ("2e-8", 1.4e-8, 0.0, "−30 %"), ("-2.66E-3", -2.8e-3, 0.0, "−5.3 %")],
 )  # fmt: skip
-def test_deviation_is_nothing_within_the_printed_digits(printed, ours, allowed, deviation):
+def test_deviation_within_printed_digits_is_zero(printed, ours, allowed, deviation):
     assert published_counts.beside(printed, ours, allowed)[1] == deviation
 
 

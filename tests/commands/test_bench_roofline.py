@@ -22,7 +22,7 @@ TOLD = """==1==  type        Loads       Stores       AluOps
 """
 
 
-def test_operations_loads_and_bytes_are_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_operation_load_and_byte_counts_are_parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Numbers of one evaluation: the difference of a long and of a short call."""
     lines = []
 
@@ -58,14 +58,14 @@ def test_operations_loads_and_bytes_are_read(monkeypatch: pytest.MonkeyPatch, tm
     assert row["bottleneck"] == "waiting"
 
 
-def test_longest_chain_of_operations():
+def test_longest_dependent_operation_chain_is_found():
     """A chain of n pendulums waits longer the longer it is; one pendulum waits for a sine and a product or two."""
     chains = [roofline.longest_chain(load("lib:chain", n=n).compile()) for n in (2, 4, 6)]
     assert chains == sorted(chains) and chains[2] > 1.5 * chains[0]
     assert 12.0 <= roofline.longest_chain(load("lib:pendulum").compile()) <= 16.0
 
 
-def test_the_table_of_roofs(
+def test_roofline_table_is_printed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     row = {
@@ -146,7 +146,7 @@ class Fine:
     trace = Trace({"mechanics.s": np.zeros(2)})
 
 
-def test_the_map_of_stable_steps_is_drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_map_of_stable_steps_is_drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(
         oscillator,
         "largest_step",

@@ -66,7 +66,7 @@ def lines_of_failure(arguments: list[str], code: int, capsys: pytest.CaptureFixt
     return said.strip().splitlines()
 
 
-def test_help_is_quick():
+def test_help_is_printed_quickly():
     """Under 0.7 s of processor time: the wall clock of a busy machine says nothing."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
@@ -334,7 +334,7 @@ def test_view_reads_what_run_writes(ending: str, pendulum: Path, capsys: pytest.
     assert "phi" in lines_of_failure(["view", file, "phj"], 2, capsys)[0]
 
 
-def test_view_of_something_else_is_refused(pendulum: Path, capsys: pytest.CaptureFixture):
+def test_view_refuses_unsupported_files(pendulum: Path, capsys: pytest.CaptureFixture):
     for name in ("r.csv", "r.parquet", "r.h5", "r.mat", "r.txt"):
         Path(name).write_text("time\n1,2,3\nx")
         assert len(lines_of_failure(["view", name], 2, capsys)) == 1

@@ -14,7 +14,7 @@ print(*(name for name in sys.modules if name.startswith("kinetree.scripts.comman
 """
 
 
-def test_the_module_of_the_command_alone_is_read():
+def test_only_the_module_of_the_command_is_imported():
     finished = subprocess.run(
         [sys.executable, "-c", LOOK], check=True, capture_output=True, text=True
     )

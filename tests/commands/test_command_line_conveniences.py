@@ -32,7 +32,7 @@ def test_every_template_is_a_mechanism_of_the_given_name(
     )
 
 
-def test_the_load_of_the_template_with_stages_flies(tmp_path):
+def test_load_in_stages_template_is_released(tmp_path):
     """Between the grip's end and the end of the run nothing but gravity acts: the height is a parabola."""
     path = tmp_path / "throw.toml"
     path.write_text(content("stages", "throw"))
@@ -49,7 +49,7 @@ def told(capsys, *words: str) -> list[dict[str, str]]:
     return json.loads(capsys.readouterr().out)
 
 
-def test_keys_tables_functions_and_messages_are_explained(capsys):
+def test_explain_covers_keys_tables_functions_and_messages(capsys):
     assert "about the centre of mass" in told(capsys, "bodies.arm.inertia")[0]["what"]
     assert {each["place"].strip() for each in told(capsys, "jack")} >= {
         "stiffness",
@@ -134,7 +134,7 @@ def test_completion_is_offered(capsys):
     assert "--install-completion" in capsys.readouterr().out
 
 
-def test_notebooks_show_mechanisms_results_and_states_of_rest():
+def test_notebooks_display_mechanisms_results_and_equilibria():
     mechanism = load("lib:pendulum")
     system = mechanism.compile()
     for shown in (mechanism._repr_html_(), system._repr_html_()):
@@ -180,7 +180,7 @@ def test_every_reporting_command_offers_json(tmp_path, monkeypatch, capsys):
     assert told("import", "arm.urdf")["bodies"] == 1
 
 
-def test_what_is_printed_tells_what_it_is():
+def test_printed_json_names_its_content():
     """Name, size and first names of what can be asked for, in one line and without arrays."""
     mechanism = load("lib:boom")
     system = mechanism.compile()
@@ -205,13 +205,13 @@ def test_what_is_printed_tells_what_it_is():
     ("given", "meant"),
     [("simulate", "run"), ("rnu", "run"), ("export", "fmu"), ("Validate", "check")],
 )
-def test_unknown_commands_tell_which_is_meant(given: str, meant: str, capsys):
+def test_unknown_command_error_suggests_a_command(given: str, meant: str, capsys):
     assert main([given, "lib:boom"]) == 2
     said = capsys.readouterr().err
     assert f"'{given}'" in said and f"'{meant}'" in said and len(said.splitlines()) == 1
 
 
-def test_words_for_commands_lead_to_commands(capsys):
+def test_synonyms_of_commands_are_suggested(capsys):
     from kinetree.scripts.cli import MEANT
     from kinetree.scripts.commands import found
 
@@ -219,7 +219,7 @@ def test_words_for_commands_lead_to_commands(capsys):
     assert main(["xyzzy"]) == 2 and "did you mean" not in capsys.readouterr().err
 
 
-def test_an_fmu_is_not_replaced_in_silence(tmp_path, monkeypatch, capsys):
+def test_existing_fmu_is_not_overwritten_silently(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     line = ["fmu", "lib:pendulum", "--backend", "python"]
     assert main(line) == 0 and "written" in capsys.readouterr().out
@@ -229,7 +229,7 @@ def test_an_fmu_is_not_replaced_in_silence(tmp_path, monkeypatch, capsys):
     assert main([*line, "-o", str(path)]) == 0 and "replaced" in capsys.readouterr().out
 
 
-def test_joints_without_a_parent_are_told(tmp_path, capsys):
+def test_check_reports_joints_without_parent(tmp_path, capsys):
     """One of them stands on the ground; where there are several a parent may be forgotten."""
     body = "mass = 1.0\ninertia = [0.1, 0.1, 0.1, 0, 0, 0]\n"
     text = 'format = "kinetree/1"\nname = "two"\n'
@@ -244,6 +244,6 @@ def test_joints_without_a_parent_are_told(tmp_path, capsys):
     assert "no parent" not in capsys.readouterr().out
 
 
-def test_the_method_that_runs_is_explained(capsys):
+def test_info_explains_the_selected_method(capsys):
     assert main(["info", "lib:boom"]) == 0
     assert "DEC runs although DRT counts less" in " ".join(capsys.readouterr().out.split())

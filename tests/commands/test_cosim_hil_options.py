@@ -151,7 +151,7 @@ def test_cosim_options_override_scenario(coupled: list[Any], capsys: pytest.Capt
         ), words
 
 
-def test_systems_are_written_for_other_hosts(
+def test_cosim_writes_ssp_and_fmus_for_other_hosts(
     coupled: list[Any],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -264,7 +264,9 @@ def test_hil_results_are_saved_and_printed(
     assert cli.main(["hil", "s.toml", "--simulated", "-q"]) == 0
 
 
-def test_doors_to_partners(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_hil_connections_open_by_udp_or_shared_memory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     """A socket that is connected and does not wait, to the own partner or one outside; or a mailbox, in a folder of its own or where it is named."""
     started: list[Any] = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
@@ -361,7 +363,7 @@ def test_check_prints_counts_of_valid_description(tmp_path: Path, capsys: pytest
     assert left.startswith("left out: ") and "'held'" in left
 
 
-def test_models_around_an_imported_fmu(
+def test_modelica_command_writes_model_around_fmu(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """Actuators that have a length, with it at the start; names that Modelica takes."""

@@ -28,7 +28,7 @@ def test_equations_command_writes_every_language(language: str, capsys, tmp_path
     assert "operations" in capsys.readouterr().out
 
 
-def test_quantities_symbols_and_slopes(capsys):
+def test_equations_command_selects_quantities_symbols_and_derivatives(capsys):
     assert (
         main(
             [

@@ -73,7 +73,7 @@ def test_explain_maps_user_names_to_sections():
     ] and explain.path_of("[report.tables]") == ["report", "tables"]
 
 
-def test_words_that_are_values():
+def test_explain_covers_allowed_values():
     """Units by their factor to the base units, and from where they are counted."""
     assert explain_lookup.values("kN") == [("unit: kN", "1000 kg.m.s-2")] and explain_lookup.values(
         "degC"
@@ -149,7 +149,7 @@ def test_explanations_are_printed_in_two_columns_with_their_examples(capsys: pyt
     assert advice("A DEAD POINT") == [("dead point", ADVICE["dead point"])]
 
 
-def test_the_library_is_listed_in_two_columns(capsys: pytest.CaptureFixture):
+def test_list_prints_library_in_two_columns(capsys: pytest.CaptureFixture):
     """Mechanisms by text, name or the first line of their generator; force elements by that of their tables."""
     assert (
         library.title("pendulum")
@@ -173,7 +173,7 @@ def test_the_library_is_listed_in_two_columns(capsys: pytest.CaptureFixture):
     )
 
 
-def test_templates_get_their_names(
+def test_new_fills_in_template_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     monkeypatch.chdir(tmp_path)
@@ -263,7 +263,7 @@ def test_equations_options_select_stage_form_and_gradient(
     }
 
 
-def test_controllers_are_written_as_c_alone(
+def test_equations_command_writes_controllers_in_c_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     from kinetree.models.equations import controllers_c as laws
@@ -284,7 +284,7 @@ def test_controllers_are_written_as_c_alone(
         equations.controllers(machine, "text", None, False)
 
 
-def test_arguments_of_xacro_and_of_benchmarks(
+def test_xacro_and_benchmark_arguments_are_parsed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     assert [import_robot.pair(text) for text in ("a=1", "b:=2=3", " c =")] == [
@@ -346,13 +346,13 @@ def test_glossary_page_is_written_from_the_terms():
     assert PAGE.read_text(encoding="utf-8") == glossary_page()
 
 
-def test_new_writes_into_the_folder_that_is_named(tmp_path: Path):
+def test_new_writes_into_named_folder(tmp_path: Path):
     (tmp_path / "sub").mkdir()
     assert main(["new", f"{tmp_path}/sub/my arm"]) == 0
     assert 'name = "my arm"' in (tmp_path / "sub" / "my-arm.toml").read_text()
 
 
-def test_explain_knows_mechanisms_of_the_library():
+def test_explain_describes_library_mechanisms():
     assert (
         explain_lookup.values("geneva")[0][0]
         == explain_lookup.values("lib:geneva")[0][0]

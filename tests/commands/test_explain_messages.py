@@ -46,7 +46,7 @@ def test_every_status_has_advice(status: Status):
         ),
     ],
 )
-def test_messages_with_names_in_them_are_not_taken_for_keys(
+def test_messages_that_contain_key_names_are_not_taken_for_keys(
     text: str, phrase: str, capsys: pytest.CaptureFixture
 ):
     assert cli.main(["explain", text, "--json"]) == 0
@@ -103,12 +103,12 @@ def not_explained(texts: list[str], capsys: pytest.CaptureFixture) -> list[str]:
     return wrong
 
 
-def test_some_messages_are_explained(capsys: pytest.CaptureFixture):
+def test_sampled_error_messages_are_explained(capsys: pytest.CaptureFixture):
     assert not not_explained(list(raised())[::200], capsys)
 
 
 @pytest.mark.slow
-def test_all_messages_are_explained(capsys: pytest.CaptureFixture):
+def test_every_error_message_is_explained(capsys: pytest.CaptureFixture):
     texts = list(raised())
     assert len(texts) > 300
     assert not not_explained(texts, capsys)

@@ -172,7 +172,7 @@ def test_identify_passes_all_options(monkeypatch: pytest.MonkeyPatch):
     assert said == [("identify arm", 0.0, True, "runs")] * 2
 
 
-def test_a_plan_is_shown_or_kept(
+def test_experiment_plan_is_printed_or_written(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     from kinetree import models
@@ -192,7 +192,7 @@ def test_a_plan_is_shown_or_kept(
             identify.plan(files, Path("e.toml"), wanted, {}, None, True, False)
 
 
-def test_bounds_that_are_touched_and_starts_that_agree():
+def test_active_bounds_and_agreeing_starts_are_reported():
     """Within 1e-4 of the width, and of the objective."""
     bounded = Variable(1.0, 3.0, 2.0)
     near = 1e-4 * 2.0

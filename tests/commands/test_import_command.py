@@ -19,7 +19,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     Path("bar.xml").write_text(second_generation(joints=False))
 
 
-def test_an_assembly_becomes_a_description_with_its_remarks(capsys):
+def test_import_writes_description_and_remarks_of_an_assembly(capsys):
     assert cli.main(["import", "bar.xml", "-o", "bar.toml"]) == 0
     said = capsys.readouterr().out
     written = Path("bar.toml").read_text()
@@ -39,7 +39,7 @@ def test_the_report_is_one_page_with_tree_masses_remarks_and_scene():
     assert 'src="http' not in page
 
 
-def test_parts_take_their_density_and_offer_their_holes(capsys):
+def test_imported_parts_use_density_and_list_holes(capsys):
     write_step(Path("part.step"))
     capsys.readouterr()
     given = ["import", "part.step", "-o", "part.toml", "--density", "1000", "--pin", "2", "--json"]
@@ -50,7 +50,7 @@ def test_parts_take_their_density_and_offer_their_holes(capsys):
     assert density["value"] == 1000.0 and density["tunable"]
 
 
-def test_models_of_a_file_are_chosen_by_name(capsys):
+def test_import_selects_model_of_a_file_by_name(capsys):
     pytest.importorskip("pymoca")
     Path("m.mo").write_text(DRIVEN + DRIVEN.replace("Driven", "Other"))
     assert cli.main(["import", "m.mo", "--model", "Driven", "-o", "d.toml"]) == 0
@@ -61,7 +61,7 @@ def test_models_of_a_file_are_chosen_by_name(capsys):
     assert "Third" in said and "--density has no meaning" in said and not Path("e.toml").exists()
 
 
-def test_an_assembly_becomes_a_verified_fmu_in_one_command(capsys):
+def test_import_writes_verified_fmu_of_an_assembly(capsys):
     """What verification finds wrong ends the command with 1; remarks of the reader are printed."""
     assert cli.main(["import", "bar.xml", "-o", "bar.fmu", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -19,7 +19,7 @@ ROBOT = """<robot name="r"><link name="base"/><link name="arm">
 MESH = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
 
 
-def test_meshes_are_named_from_where_the_description_is(tmp_path: Path):
+def test_mesh_paths_are_relative_to_the_description(tmp_path: Path):
     (tmp_path / "robot" / "looks").mkdir(parents=True)
     (tmp_path / "models").mkdir()
     (tmp_path / "robot" / "r.urdf").write_text(ROBOT)
@@ -37,7 +37,7 @@ def test_meshes_are_named_from_where_the_description_is(tmp_path: Path):
     assert load(tmp_path / "models" / "r.toml").compile()._repr_html_()
 
 
-def test_files_that_share_nothing_but_the_root_keep_their_paths():
+def test_mesh_files_sharing_only_the_root_keep_absolute_paths():
     """Neither moves with the other."""
     part = {"shapes": [{"mesh": "/one/a.stl"}, {"mesh": "b.stl"}, {"mesh": "/two/x/c.stl"}]}
     found = beside({"bodies": {"b": part}}, Path("/two/y"))["bodies"]["b"]["shapes"]

@@ -52,7 +52,7 @@ def test_a_triangle_of_force_moves_a_mass_exactly(room, capsys, more):
     assert end_of(capsys) == pytest.approx(1.25, rel=1e-7)
 
 
-def test_mistakes_are_named(room, capsys):
+def test_invalid_input_files_are_refused_by_name(room, capsys):
     for words, said in {
         (
             "--input",
@@ -75,7 +75,7 @@ def test_mistakes_are_named(room, capsys):
         assert said in capsys.readouterr().err, words
 
 
-def test_tables_of_files_are_converted(room):
+def test_tables_in_files_are_converted_to_si(room):
     """The points of a file beside the description, in metres and millimetres; a description that is read elsewhere has them inside."""
     (room / "road.toml").write_text(CART.replace("[run]", TABLE + "[run]"))
     system = load("road.toml").compile()
@@ -106,7 +106,7 @@ def test_check_json_lists_problems(room, capsys):
     assert json.loads(capsys.readouterr().out)["freedoms"] == 1
 
 
-def test_schema_for_editors(room, capsys):
+def test_schema_command_writes_json_schema(room, capsys):
     assert main(["schema", "--taplo"]) == 0 and (room / ".taplo.toml").exists()
     assert json.loads((room / "kinetree-1.schema.json").read_text())["title"].startswith("Kinetree")
     assert main(["schema", "--taplo"]) == 2
@@ -122,7 +122,7 @@ def test_data_sets_carry_units(room):
     )
 
 
-def test_a_missing_file_is_said_with_its_neighbour(tmp_path, capsys):
+def test_missing_file_error_suggests_a_similar_file(tmp_path, capsys):
     (tmp_path / "crane.toml").write_text('format = "kinetree/1"\n')
     assert main(["run", str(tmp_path / "craen.toml")]) == 2
     said = capsys.readouterr().err
@@ -133,7 +133,7 @@ def test_a_missing_file_is_said_with_its_neighbour(tmp_path, capsys):
     ("theirs", "ours"),
     [("cardan", "universal"), ("hinge", "revolute"), ("ball", "spherical"), ("fixed", "rigid")],
 )
-def test_joints_by_the_words_of_other_tools_lead_to_ours(theirs: str, ours: str):
+def test_joint_types_of_other_tools_are_suggested_as_ours(theirs: str, ours: str):
     joint = {"child": "a", "type": theirs}
     with pytest.raises(ModelError, match=f"did you mean '{ours}'"):
         load({"format": "kinetree/1", "bodies": {"a": {"mass": 1}}, "joints": {"j": joint}})

@@ -24,7 +24,7 @@ from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.solvers.layout import Status
 
 
-def test_lines_of_linearisations_are_read():
+def test_linearize_options_are_parsed():
     assert linearize.names_of(" a, b,,") == ["a", "b"] and linearize.tones_of("") is None
     assert linearize.tones_of("0.5:20:3") == (0.5, 20.0, 3.0) and linearize.tones_of(
         "2:2:1e-9"
@@ -127,7 +127,7 @@ class Motion:
         )
 
 
-def test_facts_of_small_motions(monkeypatch: pytest.MonkeyPatch):
+def test_linearize_reports_modes_zeros_and_margins(monkeypatch: pytest.MonkeyPatch):
     """Margins of every pair, of what is seen alone where speeds are no rates; drifts are said where they are."""
     said: list[Any] = []
     monkeypatch.setattr(modal, "mode_facts", lambda linear: ["mode"])
@@ -162,7 +162,7 @@ def test_facts_of_small_motions(monkeypatch: pytest.MonkeyPatch):
     ]
 
 
-def test_limit_cycles_are_of_every_loop(monkeypatch: pytest.MonkeyPatch):
+def test_limit_cycles_are_reported_for_every_loop(monkeypatch: pytest.MonkeyPatch):
     """Late by the dead time where a pair is closed outside; loops of controllers have their own."""
     monkeypatch.setattr(
         describing_functions,

@@ -21,7 +21,7 @@ def squares(content: dict) -> list[complex]:
     return [complex(*mode["eigenvalue"]) ** 2 for mode in content["modes"]]
 
 
-def test_at_the_start(capsys: pytest.CaptureFixture):
+def test_linearize_at_start_uses_start_state(capsys: pytest.CaptureFixture):
     for phi in (0.5, 2.5):
         content = told(capsys, "--at", "start", "--set", f"phi0={phi}")
         assert content["at"] == "start"
@@ -31,7 +31,7 @@ def test_at_the_start(capsys: pytest.CaptureFixture):
         )
 
 
-def test_at_a_time(capsys: pytest.CaptureFixture):
+def test_linearize_at_time_uses_state_of_the_run(capsys: pytest.CaptureFixture):
     phi = load("lib:pendulum").compile().simulate(stop_time=0.3, output_step=0.3)["phi"][-1]
     assert abs(phi - math.pi / 2) > 0.1
     assert all(
@@ -40,7 +40,9 @@ def test_at_a_time(capsys: pytest.CaptureFixture):
 
 
 @pytest.mark.parametrize("span", [(0.5, 1.5), (0.5, 8.0)])
-def test_along_a_parameter(capsys: pytest.CaptureFixture, span: tuple[float, float]):
+def test_root_locus_follows_eigenvalues_over_a_parameter(
+    capsys: pytest.CaptureFixture, span: tuple[float, float]
+):
     """Even steps over a small span, even ratios over a wide one, ends included; ±i sqrt(g/L) at rest each time."""
     locus = told(capsys, "--root-locus", f"L={span[0]}:{span[1]}")["root_locus"][0]
     lengths = np.array(locus["values"])

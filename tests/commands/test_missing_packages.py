@@ -96,7 +96,7 @@ RESULT: Any = SimpleNamespace(time=np.zeros(1), name="r", stage_names=())
         ),
     ],
 )
-def test_the_package_that_is_missing_is_named(
+def test_missing_package_is_named(
     package: str, call: Any, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     for name in [each for each in sys.modules if each.partition(".")[0] == package]:
@@ -107,7 +107,7 @@ def test_the_package_that_is_missing_is_named(
     assert re.search(said, str(told.value).replace("\n", " ")) and not list(tmp_path.iterdir())
 
 
-def test_letters_are_found_without_other_packages(monkeypatch: pytest.MonkeyPatch):
+def test_glyphs_are_found_without_extra_packages(monkeypatch: pytest.MonkeyPatch):
     """Pillow has some of its own, where neither matplotlib nor the machine has any."""
     monkeypatch.setattr(overlays, "find_spec", lambda name: None)
     monkeypatch.setattr(overlays, "FACES", ("there is no such file.ttf",))

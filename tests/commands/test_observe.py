@@ -41,7 +41,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_estimates_findings_and_report_are_written(folder, capsys):
+def test_observe_writes_estimates_results_and_report(folder, capsys):
     files = ["-o", "e.csv", "-o", "e.json", "--report", "e.html"]
     assert main(["observe", "o.toml", "--json", *files]) == 0
     said = json.loads(capsys.readouterr().out)
@@ -95,7 +95,7 @@ def test_unknown_force_on_a_body_is_added_to_the_mechanism(folder, capsys):
         ("std = 50", 'std = "much"', "std"),
     ],
 )
-def test_mistakes_of_the_file_are_one_line(folder, capsys, old, new, named):
+def test_observer_file_mistakes_are_reported_in_one_line(folder, capsys, old, new, named):
     text = TASK.replace(old, new).format(mechanism="lib:boom")
     (folder / "o.toml").write_text(text)
     assert main(["observe", "o.toml"]) == 2

@@ -61,7 +61,9 @@ SHOWN: dict[str, tuple[str, list[str]]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", SHOWN)
-def test_one_command_shows_it(subject: str, tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_each_example_result_is_shown_by_one_command(
+    subject: str, tmp_path: Path, capsys: pytest.CaptureFixture
+):
     line, words = SHOWN[subject]
     assert cli.main(shlex.split(line.replace("PLACE", str(tmp_path)))) == 0
     said = capsys.readouterr()

@@ -270,7 +270,7 @@ def test_fmu_options_reach_builder(
         assert out.splitlines() == ([] if words == "-q" else [begin, *end])
 
 
-def test_commands_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch):
+def test_command_names_are_unique(monkeypatch: pytest.MonkeyPatch):
     one = SimpleNamespace(COMMAND=commands.Command("one", print, place=1))
     monkeypatch.setattr(commands, "import_module", lambda name: one)
     with pytest.raises(ValueError, match="two commands have one name"):
@@ -281,7 +281,7 @@ def test_commands_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch):
     ("said", "given", "end"),
     [(None, None, 0.0), (4.0, None, 4.0), ("2*m", None, 6.0), (4.0, 1.5, 1.5), (None, 0.0, 0.0)],
 )
-def test_the_end_of_a_run_may_be_an_expression(said: Any, given: float | None, end: float):
+def test_stop_time_may_be_an_expression(said: Any, given: float | None, end: float):
     system = models.load(
         {"parameters": {"m": 3.0}, "states": {"x": {"rate": "m"}}}
         | ({"run": {"stop_time": said}} if said else {})
@@ -289,7 +289,7 @@ def test_the_end_of_a_run_may_be_an_expression(said: Any, given: float | None, e
     assert run.end_of(system, given) == end
 
 
-def test_a_robot_is_read_checked_and_written(
+def test_import_reads_checks_and_writes_a_robot(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """With the options that its reader knows; what is no mechanism is refused before anything is written; what is left out is said."""

@@ -23,7 +23,7 @@ from kinetree.scripts.studies.sweep import Sweep
 BAR = 1e5  # Pa
 
 
-def test_margins_in_a_sentence():
+def test_margins_are_printed_as_a_sentence():
     """What is infinite is left out; what is not stable has no disk; angular frequencies become Hz."""
     hertz = 2 * np.pi
     whole = Margins(True, 4.0, 3.0 * hertz, 0.25, 60.0, 1.5 * hertz, 0.1, 0.5, hertz, 1.0)
@@ -44,7 +44,7 @@ def test_margins_in_a_sentence():
     )
 
 
-def test_limit_cycles_in_a_line():
+def test_limit_cycles_are_printed_in_one_line():
     assert linear_text.cycle_text([]) == "no limit cycle"
     found = linear_text.cycle_text(
         [LimitCycle(2 * np.pi, 0.5, True), LimitCycle(4 * np.pi, 0.25, False)]
@@ -170,7 +170,7 @@ def test_cosim_plot_shows_pressures_and_reference(monkeypatch: pytest.MonkeyPatc
     )
 
 
-def test_chains_are_measured_in_a_process_of_one_thread(
+def test_chain_benchmark_runs_in_single_threaded_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     asked: list[Any] = []

@@ -18,7 +18,7 @@ with progress.progress("swinging", 1.0) as told:
 
 
 @pytest.mark.parametrize("patience, shown", [(0.05, True), (60.0, False)])
-def test_bar_on_a_terminal(patience: float, shown: bool):
+def test_progress_bar_is_shown_on_a_terminal(patience: float, shown: bool):
     """Only work that outlasts the patience is shown."""
     ours, theirs = os.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}

@@ -49,7 +49,7 @@ def test_schema_is_linked_in_editor_settings_once(tmp_path: Path, capsys: pytest
     )
 
 
-def test_robots_are_imported_once_and_options_have_to_mean_something(
+def test_import_refuses_overwriting_and_meaningless_options(
     tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -74,7 +74,7 @@ def test_robots_are_imported_once_and_options_have_to_mean_something(
         ), given
 
 
-def test_worst_cases_look_between_bounds():
+def test_worst_case_bounds_are_those_of_distributions():
     """Three deviations of a bell, factors of one of logarithms; what has no width, no name or no independence is refused."""
     assert bounds([3.0, 1.0, 2.0]) == (1.0, 3.0)
     for kind, first, second, expected in (
@@ -93,7 +93,7 @@ def test_worst_cases_look_between_bounds():
         worst_case(study, "max(x)")
 
 
-def test_inputs_of_any_type_are_set_in_their_own():
+def test_fmu_inputs_are_set_in_their_own_type():
     """Whole numbers are rounded, what is on or off becomes so, enumerations are whole numbers; what cannot be is refused."""
     calls: list[tuple[str, list[int], list[Any]]] = []
 
@@ -143,9 +143,7 @@ def test_inputs_of_any_type_are_set_in_their_own():
         slave.guard(0.5, "reading", fails)
 
 
-def test_files_of_studies_are_read_or_refused_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_study_files_are_read_or_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "s.toml"
     with pytest.raises(FileNotFoundError, match="no such file"):
         input_files.read_toml(path)
@@ -238,7 +236,7 @@ def test_incompatible_parts_are_named(part: dict[str, Any], said: tuple[str, ...
         assert words in str(error.value)
 
 
-def test_specifications_on_the_command_line_have_their_form():
+def test_invalid_command_line_specifications_are_refused():
     with pytest.raises(
         BadInput, match="--table end:a:b:c:d: expected ROWS:COLUMNS:STAGES:REFERENCE"
     ):

@@ -75,7 +75,7 @@ def test_run_writes_requested_tables_and_plots(tmp_path: Path):
     )
 
 
-def test_staged_runs_have_a_picture_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_staged_run_draws_its_own_plot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """But not where columns are chosen."""
     drawn: list[Any] = []
     staged = [True]
@@ -99,7 +99,7 @@ def test_staged_runs_have_a_picture_of_their_own(tmp_path: Path, monkeypatch: py
     ]
 
 
-def test_sets_of_plots_are_saved_by_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_plot_sets_are_saved_under_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     asked: list[Any] = []
     monkeypatch.setattr(
         plots,
@@ -134,7 +134,7 @@ def test_sets_of_plots_are_saved_by_their_names(tmp_path: Path, monkeypatch: pyt
     assert run.saved_plots(system, Result(), None) == []  # type: ignore[arg-type]
 
 
-def test_run_summary_for_programs():
+def test_run_json_summary_is_machine_readable():
     made: Any = [
         SimpleNamespace(
             title="t", names=["a"], units=["m"], labels=["b"], values=[[1.0]], sums=[2.0]
@@ -162,7 +162,7 @@ def test_specialised_run_prints_operation_counts():
     assert run.said_of(["why"]) == "no straight-line code; the engine for the others: why"
 
 
-def test_rows_are_streamed_into_parquet_alone():
+def test_rows_are_streamed_only_to_parquet():
     assert run.streamed_to(Path("r.Parquet"), None) == Path("r.Parquet")
     for output, wanted, said in (
         (None, None, "not given"),
@@ -295,7 +295,7 @@ def test_run_options_reach_simulation(
     assert [*asked[-1]] == ["choice"]
 
 
-def test_a_chain_runs_by_its_matrices(
+def test_linear_chain_runs_by_matrix_method(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     asked: list[Any] = []

@@ -109,7 +109,7 @@ def test_run_json_contains_all_results(capsys: pytest.CaptureFixture):
     assert isinstance(json.loads(capsys.readouterr().out), dict)
 
 
-def test_runs_begin_at_given_values_and_where_results_stood(
+def test_runs_start_from_given_values_or_stored_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """Start values with units, the end of a result, or an instant of it; what is wrong with them is one line."""

@@ -43,7 +43,7 @@ def study(tmp_path: Path) -> Path:
     return path
 
 
-def test_periods_follow_length(study: Path):
+def test_pendulum_study_periods_follow_length(study: Path):
     """phi(1 s) = phi0 cos(sqrt(g/l)); the amplitude adds phi0^2/16 relative to the period, 6e-10, and g/l up to 20."""
     output = study.parent / "rows.csv"
     assert cli.main(["study", str(study), "--output", str(output)]) == 0

@@ -80,7 +80,7 @@ def test_files_of_unknown_kinds_are_refused_before_the_work(
         )
 
 
-def test_ground_and_supports_are_compared(
+def test_study_command_compares_ground_and_supports(
     told: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """A case each; what is not possible is said; tables, pictures and pages where they are asked for."""
@@ -116,7 +116,7 @@ def test_ground_and_supports_are_compared(
     assert len(made) == 3 and not capsys.readouterr().out
 
 
-def test_variants_are_compared(
+def test_study_command_compares_drive_variants(
     told: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """A run for each, and as many again where values are varied."""
@@ -154,7 +154,7 @@ def test_variants_are_compared(
     assert not made and not capsys.readouterr().out
 
 
-def test_runs_without_numbers_are_counted_and_the_first_is_explained(
+def test_failed_study_runs_are_counted_and_the_first_explained(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     wanted: Any = SimpleNamespace(

@@ -95,7 +95,7 @@ def test_summary_prints_start_end_and_extremes(capsys: pytest.CaptureFixture):
     }
 
 
-def test_many_columns_and_events_are_cut_and_counted(capsys: pytest.CaptureFixture):
+def test_summary_truncates_many_columns_and_events(capsys: pytest.CaptureFixture):
     for more in (0, 2):
         names = tuple(f"c{k}" for k in range(summary.COLUMNS + more))
         events = [event(0.1 * k, f"e{k}") for k in range(summary.EVENTS + more)]

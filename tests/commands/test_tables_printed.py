@@ -151,7 +151,7 @@ def test_hil_summary_prints_times_and_margins(tmp_path: Path, capsys: pytest.Cap
             assert f" {row[key]:.3g}" in line, key
 
 
-def test_a_swept_response_fits_a_narrow_terminal_whole(
+def test_sweep_table_fits_a_narrow_terminal(
     capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
     """The longest numbers there are, in 80 characters; where there are less, lines are longer and no number is cut."""

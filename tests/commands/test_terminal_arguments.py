@@ -39,7 +39,7 @@ def test_settings_are_numbers_by_name():
             arguments.numbers(["b=1", wrong], "--input")
 
 
-def test_choices_are_meant_in_any_case_of_letters():
+def test_choices_ignore_letter_case():
     assert arguments.one_of("dec", ("ABM", "DEC"), "--method") == "DEC"
     for value, choices, said in (
         ("DECC", ("ABM", "DEC"), "--method DECC: expected one of ABM, DEC; did you mean 'dec'?"), ("x", (), "--method x: expected one of none"),
@@ -51,7 +51,7 @@ def test_choices_are_meant_in_any_case_of_letters():
     assert arguments.held(["U=1"], ("u",)) == {"U": 1} and arguments.held(None, ("u",)) is None
 
 
-def test_files_are_refused_before_the_work(tmp_path: Path):
+def test_unusable_output_files_are_refused_before_the_work(tmp_path: Path):
     assert arguments.writable(None, (".csv",), "-o") is None
     assert arguments.writable(tmp_path / "a.CSV", (".csv", ".mat"), "-o") == tmp_path / "a.CSV"
     for path, said in (
@@ -62,7 +62,7 @@ def test_files_are_refused_before_the_work(tmp_path: Path):
             arguments.writable(path, (".csv", ".mat"), "-o")
 
 
-def test_plain_data_for_programs(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_json_output_is_plain_data(tmp_path: Path, capsys: pytest.CaptureFixture):
     """What is no finite number is null; arrays, sets and paths become lists and texts."""
     found = {
         1: (1.5, math.nan, math.inf, -math.inf),
@@ -92,7 +92,7 @@ def test_plain_data_for_programs(tmp_path: Path, capsys: pytest.CaptureFixture):
     ) == [tmp_path / "a.json"]
 
 
-def test_codes_of_failures():
+def test_exit_codes_distinguish_failures():
     """2 for what was given, 1 for what failed on its way."""
     wrong = [
         BadInput("x"),
@@ -140,7 +140,7 @@ class Outer(input_files.FileTable):
         ({"count": 1, "q": 1}, ["count: found 1, expected 2 or more", "width: is missing", "q: unknown key"]),
     ],
 )  # fmt: skip
-def test_every_mistake_of_a_table_is_a_line(raw: dict[str, Any], said: list[str]):
+def test_every_mistake_in_a_table_gives_one_line(raw: dict[str, Any], said: list[str]):
     with pytest.raises(BadInput) as error:
         input_files.checked(Outer, raw, "s.toml")
     lines = str(error.value).splitlines()
@@ -265,7 +265,7 @@ def test_inputs_are_driven_by_columns(tmp_path: Path, monkeypatch: pytest.Monkey
         input_signals.given(["push=1"], ["x=push"], SYSTEM)
 
 
-def test_progress_away_from_a_terminal_is_a_line_every_five_seconds(
+def test_progress_without_terminal_prints_a_line_every_five_seconds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     now = [10.0]

@@ -38,7 +38,7 @@ def system_of(**more: Any) -> Any:
 RESULT = "time,x,y\n0.5,1,2\n1.5,3,4\n"
 
 
-def test_a_result_is_looked_into(
+def test_view_prints_and_plots_result_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """From its first to its last instant; what is drawn is said, but not to programs."""
@@ -130,7 +130,7 @@ def test_view_writes_page_of_mechanism(
         asked.clear()
 
 
-def test_a_motion_that_fails_is_shown_until_then(
+def test_view_shows_failed_run_until_failure(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """Two instants at least; a chain by its matrices; the columns of a file move a description."""
@@ -325,7 +325,7 @@ def test_statics_distinguishes_chains_and_mechanisms(
         )
 
 
-def test_the_studio_is_served_at_a_port(
+def test_studio_command_serves_at_port(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """A free one unless one is named; the package that is missing is named, other mistakes of imports are defects."""

@@ -74,7 +74,7 @@ def test_movable_wall_bounces_from_given_motion():
     assert result["gap"][-1] == pytest.approx(0.5 * 0.3, abs=1e-9)
 
 
-def test_given_motion_ending_at_wall_rests():
+def test_body_driven_to_a_wall_rests_there():
     """Neither a touch without approach nor rounding is one that is driven together."""
     result = load(ram("0.5*sin(min(t, pi/2))")).compile().simulate(2.0, output_step=0.05)
     assert abs(result["gap"][-1]) < 1e-12

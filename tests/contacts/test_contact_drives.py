@@ -160,7 +160,7 @@ def test_oblique_guide_adds_normal_force(lean: float, integrator: str):
     )
 
 
-def test_a_drag_that_is_over_leaves_the_rest():
+def test_body_rests_after_dragging_ends():
     """The motion across begins and ends without a corner of its speed: 10 s³ - 15 s⁴ + 6 s⁵ of 0.1 m within 0.3 s. Then nothing creeps."""
     law = "0.1*min(t/0.3, 1)**3*(10 - 15*min(t/0.3, 1) + 6*min(t/0.3, 1)**2)"
     ends = {
@@ -186,7 +186,7 @@ def test_model_exchange_detects_start_of_dragging(tmp_path: Path):
     host.end()
 
 
-def test_an_input_that_is_followed_drives_too():
+def test_followed_input_drags_contact():
     """As a given motion: the host says how fast the point goes across."""
     parts = thrown(0.0, 3.0, 0.0, "newton")
     parts["joints"]["j"]["transforms"][1] = {
@@ -254,7 +254,7 @@ def dense_impact(
 @pytest.mark.parametrize("e", [0.0, 0.5])
 @pytest.mark.parametrize("turns", [1, 2])
 @pytest.mark.parametrize("seed", range(1, 6))
-def test_dense_algebra_of_a_driven_tip(seed: int, turns: int, e: float):
+def test_driven_tip_matches_dense_algebra(seed: int, turns: int, e: float):
     """One way, or none, on skew planes: what is driven across them pushes the tip into the plane, or out of it, by its friction."""
     parts, tip = carried(seed, turns)
     free, mu = system(parts), 0.25
@@ -318,7 +318,7 @@ def test_two_driven_feet_share_slip(order: str):
 
 
 @pytest.mark.parametrize("belt, friction", [("x", 0.6), ("x", -0.6), ("y", 0.6)])
-def test_a_rod_falls_on_a_belt(belt: str, friction: float):
+def test_rod_falling_on_a_belt_matches_reference(belt: str, friction: float):
     """No way is left to the tip: I ω = x_n (cos φ ± μ sin φ) on a belt that runs away from the hinge or to it, x_n cos φ on one that runs across."""
     angle, mu = -0.5, abs(friction)
     parts = {
@@ -415,7 +415,7 @@ def thrown_on(stop: float) -> tuple[float, int]:
 
 
 @pytest.mark.parametrize("integrator", ["adams", "radau", "verner65"])
-def test_blow_after_blow(integrator: str):
+def test_repeated_impacts_of_a_driven_body_match_reference(integrator: str):
     """However the flights between are integrated, each blow leaves its share along the way."""
     x, count = thrown_on(1.0)
     found = (

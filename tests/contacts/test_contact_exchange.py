@@ -186,7 +186,7 @@ def stands(path: Path, stop: float, names: list[str]) -> dict[str, float]:
 
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("make", MECHANISMS)
-def test_no_touch_is_lost(make, fmi: int, archive, monkeypatch):
+def test_model_exchange_loses_no_touch(make, fmi: int, archive, monkeypatch):
     """CVode, at tolerances at which a loop stands open by more than the height of the last flights, w²/2g = 2e-8 m after a blow of 1 mm/s.
 
     Errors of a step are carried on by some dozen impacts, each of which may double an angle between neighbours; blows of the sliding shoe more so.
@@ -213,7 +213,7 @@ def test_no_touch_is_lost(make, fmi: int, archive, monkeypatch):
 
 
 @pytest.mark.parametrize("step", [1e-2, 1e-3])
-def test_overrun_touch_is_met_with_original_speed(step: float, archive, tmp_path):
+def test_overrun_touch_uses_speed_at_touch(step: float, archive, tmp_path):
     """A host that looks at signs at the ends of its steps alone. What it overruns is met as it was, without the overlap and what was gained behind
     the touch: blows grow weaker as they should, and the crank comes to rest on its stop.
 
@@ -258,7 +258,7 @@ def test_overrun_ball_comes_to_rest(step: float, tmp_path):
 
 
 @pytest.mark.parametrize("make", MECHANISMS)
-def test_hosts_that_try_and_take_back(make, archive, tmp_path):
+def test_hosts_with_rejected_steps_find_the_same_touches(make, archive, tmp_path):
     """Steps that are thrown away, with the state kept before them or without, and event mode without a reason: touches happen, each one once."""
     path, names = archive(make), coordinates(make)
     end = 0.6 if make is shoe else MECHANISMS[make]
@@ -275,7 +275,7 @@ def test_hosts_that_try_and_take_back(make, archive, tmp_path):
         host.end()
 
 
-def test_a_touch_in_every_stage(tmp_path):
+def test_model_exchange_finds_a_touch_in_every_stage(tmp_path):
     """The ball leaves at the end of a stage, while the coupler still swings, and the crank falls on its stop in the next."""
     parts = copy.deepcopy(ball())
     parts["contacts"] |= stop()["contacts"]

@@ -80,7 +80,7 @@ def test_hosts_agree_on_contact_motion(backend: str, fmi: int, kind: str, tmp_pa
     assert found["load"][-1] == pytest.approx(load_, rel=1e-5) and found["state"][-1] == 1.0
 
 
-def test_a_bead_leaves_the_dome_in_model_exchange(tmp_path):
+def test_bead_leaves_dome_in_model_exchange(tmp_path):
     """It opens without speed: the located instant lies on either side of the bound, by the tolerance of the host."""
     speed = 0.5
     made = load({"format": "kinetree/1", "name": "dome", **bead_on_a_dome(speed)})
@@ -134,7 +134,7 @@ def test_host_located_events_take_effect(way: str, tolerance: float, tmp_path):
     assert len(modes) < 15
 
 
-def test_a_jammed_contact_slips_and_opens(tmp_path):
+def test_jammed_contact_slips_and_opens(tmp_path):
     """The woodpecker's sleeve jams, slips and lets go within 0.07 s: later the motion is that of co-simulation, at any tolerance."""
     path = build_fmu(load("lib:woodpecker"), tmp_path / "bird.fmu", "native", 2)
     names = ["z", "sleeve_angle", "bend"]
@@ -158,7 +158,7 @@ def test_a_jammed_contact_slips_and_opens(tmp_path):
             )
 
 
-def test_the_engine_as_c():
+def test_contact_kernels_in_c_match_compiled_ones():
     """The kernels of contacts as C99 move as the compiled ones."""
 
     def motion() -> np.ndarray:

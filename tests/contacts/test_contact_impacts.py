@@ -56,7 +56,7 @@ def test_bouncing_ball_rests_after_finite_impacts():
     ] == pytest.approx(-G)
 
 
-def test_at_rest_from_the_start():
+def test_contact_resting_at_the_start_causes_no_event():
     """What touches and rests at the start is no event."""
     result = system(ball(0.0), outputs={"load": "floor.force"}).simulate(
         stop_time=0.5, output_step=0.1
@@ -70,7 +70,7 @@ def test_at_rest_from_the_start():
 
 @pytest.mark.parametrize("law", ["newton", "poisson", "energetic"])
 @pytest.mark.parametrize("e", [0.0, 0.4, 1.0])
-def test_central_impact_of_a_pair(law: str, e: float):
+def test_central_impact_of_two_bodies_matches_newton(law: str, e: float):
     """Without friction the three hypotheses are one: momentum stays, the relative speed turns to -e of itself."""
     parts = line_of_balls(2, restitution=e, law=law)
     parts["bodies"]["b1"]["mass"] = 3.0
@@ -96,7 +96,7 @@ def test_newtons_cradle_transfers_all_speed(order: str, expected: list[float]):
     assert len(result.events) == 1 and abs(result.events[0].energy_loss) < ROUNDING
 
 
-def test_gaps_make_impacts_sequential():
+def test_newtons_cradle_with_gaps_has_sequential_impacts():
     """Balls 1 mm apart: four impacts one after another, the same end by either rule."""
     for order in ("sequential", "simultaneous"):
         result = system(
@@ -140,7 +140,7 @@ def test_sliding_rod_impact_matches_formula(law: str):
 
 
 @pytest.mark.parametrize("law", ["newton", "poisson"])
-def test_rod_that_sticks(law: str):
+def test_sticking_rod_impact_matches_formula(law: str):
     """With much friction the tip stops: x solves G x = -(v + e v_n), or its two phases, and lies in the cone."""
     angle, e = 1.2, 0.3
     found = after(falling_rod(angle, 5.0, e, law))
@@ -168,7 +168,7 @@ def test_energetic_restitution_returns_work_fraction():
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("law", ["newton", "poisson", "energetic"])
-def test_energy_never_grows(seed: int, law: str):
+def test_impacts_never_increase_energy(seed: int, law: str):
     """Random blocks against the floor with friction, on one or two corners: no hypothesis may add energy; Newton's would (Kane and Levinson)."""
     random = np.random.default_rng(seed)
     width, height, e, friction = (

@@ -45,7 +45,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize(("integrator", "tolerance"), WAYS)
-def test_no_touch_is_passed_through(integrator: str, tolerance: float):
+def test_loop_contacts_are_not_passed_through(integrator: str, tolerance: float):
     """One freedom: behind the blow the motion goes back through the same places, slower by e, and never comes to the wall again."""
     result = (
         load(crank())

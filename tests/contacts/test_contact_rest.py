@@ -44,7 +44,7 @@ def test_a_sliding_box_stops():
 
 
 @pytest.mark.parametrize("share", [0.999, 1.001])
-def test_incline_at_the_angle_of_friction(share: float):
+def test_block_on_incline_sticks_up_to_friction_angle(share: float):
     """μ just above tan α holds, just below lets go with g (sin α - μ cos α)."""
     angle = 0.4
     friction = math.tan(angle) / share
@@ -73,7 +73,7 @@ def test_box_reverses_on_incline():
     )
 
 
-def test_a_table_throws_its_load_up():
+def test_accelerating_table_throws_its_load_up():
     """A sin ωt with A ω² = 1.5 g: the load leaves where sin ωt = 1/1.5, with the force m (g - A ω² sin ωt) until then."""
     ball = {"mass": 2.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
     joints = {
@@ -105,7 +105,7 @@ def test_a_table_throws_its_load_up():
     assert np.all(result["load"][~held] == 0.0)
 
 
-def test_corners_of_a_given_motion_pass_through_a_contact():
+def test_sudden_table_motion_throws_its_load_by_impulse():
     """A table that starts and stops at once takes its load along by an impulse and throws it with its own speed: a parabola of 1 m/s."""
     joints = {
         "table": {"child": "table", "transforms": [{"shift": "z", "by": "table('way', t)"}]},
@@ -135,7 +135,7 @@ def test_corners_of_a_given_motion_pass_through_a_contact():
         )
 
 
-def test_four_feet_on_a_floor():
+def test_four_feet_on_a_floor_rest():
     """Forces of four feet are not determined: those found are none below zero, and carry the weight and its moments."""
     body = {"mass": 3.0, "com": [0.3, 0.25, 0], "inertia": [0.2, 0.2, 0.3, 0, 0, 0]}
     feet_of = {
@@ -235,7 +235,7 @@ def test_falling_boxes_come_to_rest():
 
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau"])
-def test_a_bead_leaves_the_dome(integrator: str):
+def test_bead_leaves_dome_at_known_angle(integrator: str):
     """It parts without speed along the normal, where cos θ = (2 + v²/(g R))/3, and flies on with the horizontal speed it has there, for good.
 
     Whatever the tolerance: rounding and the error of the dense output put the located instant on either side."""
@@ -275,7 +275,7 @@ def sliding_rod(friction: float, speed: float) -> dict:
     }
 
 
-def test_paradox_of_painleve():
+def test_painleve_paradox_is_an_error():
     """The tip is driven into the floor by its own friction where 1 + 3 cos² - 3 μ sin cos <= 0: μ >= 1.347 at 60°. That is refused."""
     bound = (1 + 3 * math.cos(math.radians(60)) ** 2) / (
         3 * math.sin(math.radians(60)) * math.cos(math.radians(60))
@@ -451,7 +451,7 @@ def test_overlap_at_the_start_is_refused():
         ({"normal": [0, 0, 0]}, "normal"),
     ],
 )
-def test_mistakes_are_named(change: dict, match: str):
+def test_contact_description_mistakes_are_named(change: dict, match: str):
     contact = {"body": "block", "point": [0, 0, -0.1], **change}
     with pytest.raises(ModelError, match=match):
         load(
@@ -498,7 +498,7 @@ def test_guards_name_the_margins_that_they_show():
     [(OPEN, 1e-6, 2e-3, True), (OPEN, -1e-9, -2e-3, True), (OPEN, 1.1e-6, 0.0, False), (OPEN, 0.0, 2.1e-3, False), (OPEN, 0.0, -2.1e-3, False),
      (STICK, 0.0, 0.0, False), (SLIDE, 0.0, 0.0, False)],
 )  # fmt: skip
-def test_contacts_that_are_hardly_open_hover(mode: int, gap: float, rate: float, told: bool):
+def test_nearly_closed_contacts_cause_no_events(mode: int, gap: float, rate: float, told: bool):
     """Up to 1 um, and as slowly as where bodies rest; told of the register of the gap alone."""
     hovers = PlainKernels(symbolic=False).kernel("contacts.located_contacts", "is_grazing")
     model = SimpleNamespace(

@@ -101,7 +101,7 @@ def to_and_fro():
     )
 
 
-def test_the_tip_sticks_and_slips(to_and_fro):
+def test_driven_tip_sticks_and_slips(to_and_fro):
     """What the next tests compare: a touch, and slips that begin and end."""
     causes = [event.cause for event in to_and_fro[1].events]
     assert sum(cause.startswith("contact") for cause in causes) >= 1
@@ -110,7 +110,7 @@ def test_the_tip_sticks_and_slips(to_and_fro):
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("output_step", [0.5, 0.03])
-def test_every_integrator_slips_alike(to_and_fro, integrator: str, output_step: float):
+def test_all_integrators_give_equal_slip(to_and_fro, integrator: str, output_step: float):
     model, expected = to_and_fro
     found = model.simulate(
         stop_time=1.5, output_step=output_step, integrator=integrator, tolerance=1e-10
@@ -252,7 +252,7 @@ def test_rejected_step_leaves_no_trace_in_contact_forces(integrator: str):
 
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau"])
-def test_a_block_at_rest_is_not_overslept(integrator: str):
+def test_block_at_rest_starts_to_slip_in_time(integrator: str):
     """Nothing moves while it sticks, so that steps grow beyond the period of the pull: every slip is found all the same, however far the rows."""
     parts = guided_block(0.0) | {
         "forces": {"pull": {"body": "block", "force": ["3.5*sin(9*t)", 0, 0]}}

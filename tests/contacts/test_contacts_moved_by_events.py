@@ -24,7 +24,7 @@ def ball(when: str, **new) -> dict:
 
 @pytest.mark.parametrize("integrator", ["auto", "rk45", "radau", "rk4"])
 @pytest.mark.parametrize("new", [{"h": -0.01}, {"z": 0.01}])
-def test_what_is_moved_apart_falls(integrator: str, new: dict):
+def test_body_moved_apart_by_an_event_falls(integrator: str, new: dict):
     """A centimetre takes sqrt(2 h/g); the body is nowhere but on its parabola until then."""
     r = (
         load(ball("t > 0.5", **new))
@@ -43,13 +43,13 @@ def test_what_is_moved_apart_falls(integrator: str, new: dict):
 
 
 @pytest.mark.parametrize("new", [{"h": 0.01}, {"z": -0.3}, {"h": 2e-6}])
-def test_what_is_moved_together_is_an_error(new: dict):
+def test_penetration_made_by_an_event_is_an_error(new: dict):
     with pytest.raises(EvaluationError, match="contact 'c'") as caught:
         load(ball("t > 0.1", **new)).compile().simulate(stop_time=1.0, output_step=0.2)
     assert caught.value.status == Status.PENETRATES and "0.1" in str(caught.value)
 
 
-def test_a_flying_body_may_be_moved_and_what_slides_keeps_sliding():
+def test_event_may_move_flying_body_and_keeps_sliding_contacts():
     """An event that moves what is open, or moves a body along its floor, changes nothing at the contact."""
     flying = {**ball("t > 0.1", z="z + 0.5")}
     flying["joints"] = {"j": {"child": "b", "transforms": [{"shift": "z", "coordinate": "z", "start": 1.0}]}}  # fmt: skip

@@ -54,7 +54,7 @@ def slider(**controller) -> dict:
     }
 
 
-def test_the_loop_of_a_continuous_pid_is_its_formula():
+def test_loop_of_continuous_pid_matches_formula():
     """L(jω) = (kp + ki/jω + kd jω/(T jω + 1))/(m (jω)²)."""
     (loop,) = control_loops(load(slider()).compile())
     s = 1j * np.array([0.5, 3.0, 20.0, 200.0])
@@ -65,7 +65,7 @@ def test_the_loop_of_a_continuous_pid_is_its_formula():
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.013, 0.02, 0.05])
-def test_the_loop_of_a_sampled_pid_is_its_formula(delay):
+def test_loop_of_sampled_pid_matches_formula(delay):
     """L(z) = C(z) P(z): backward differences, and 1/ms² under a held command that comes n periods and f later (modified z-transform)."""
     T = 0.02
     (loop,) = control_loops(load(slider(period=T, delay=delay)).compile())

@@ -66,7 +66,7 @@ def recursion(
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.013, 0.02, 0.047])
-def test_a_sampled_pid_is_its_recursion(delay):
+def test_sampled_pid_matches_difference_equation(delay):
     """Limits, anti-windup, filtered derivative, delays of parts and of whole periods, against the partner of the laboratory on exact motion."""
     period, gains = (
         0.02,
@@ -97,7 +97,7 @@ def test_a_sampled_pid_is_its_recursion(delay):
     assert (np.abs(commands) == 30.0).any()  # a limit was met
 
 
-def test_a_continuous_pid_is_its_equation():
+def test_continuous_pid_matches_differential_equation():
     """A mass under a PID with filtered derivative, against scipy on the equation written by hand; no kick of the derivative at the start."""
     kp, ki, kd, T = 50.0, 30.0, 15.0, 0.02
 
@@ -122,7 +122,7 @@ def test_a_continuous_pid_is_its_equation():
 
 @pytest.mark.parametrize("way", [{}, {"tracking": 0.2}], ids=["held", "tracking"])
 @pytest.mark.parametrize("period", [None, 0.01], ids=["continuous", "sampled"])
-def test_the_integral_does_not_wind_up(way, period):
+def test_controller_integral_does_not_wind_up(way, period):
     """While a limit holds the command for three seconds the integral stays within a command's size; without limits it would reach ki 3 s."""
     gains = {
         "measure": "0*y",
@@ -141,7 +141,7 @@ def test_the_integral_does_not_wind_up(way, period):
 
 
 @pytest.mark.parametrize(("limit", "side"), [("high", 1.0), ("low", -1.0)])
-def test_a_sampled_integral_stops_at_the_limit(limit, side):
+def test_sampled_integral_stops_at_command_limit(limit, side):
     """Steps of 1.6 between limits that are no whole number of them: the command stands at the limit, and the first error back counts in full."""
     gains = {
         "measure": "0*y",
@@ -201,7 +201,7 @@ def test_lead_lag_and_notch_follow_their_transfer_functions():
         )  # memory begins with the error of 1e-6 s, times gain lead/lag
 
 
-def test_a_rate_is_kept():
+def test_controller_keeps_its_rate_limit():
     """Continuous and sampled: a jump of 1 becomes a ramp of the rate."""
     for more in ({}, {"period": 0.01}):
         system = load(
@@ -303,7 +303,7 @@ def test_state_feedback_and_observer_place_their_poles():
     )
 
 
-def test_a_sampled_observer_is_its_recursion():
+def test_sampled_observer_matches_difference_equation():
     """Measures, states and commands of twenty samples against matrices, the plant's exact from sample to sample."""
     T = 0.05
     A, B = np.array([[1, T], [0, 1.0]]), np.array([[T * T / 2 / MASS], [T / MASS]])
@@ -354,7 +354,7 @@ def test_several_commands_drive_several_actuators():
     assert {"two.u1", "two.u2"} <= set(result.columns())
 
 
-def test_a_run_begins_at_rest():
+def test_controlled_run_starts_in_equilibrium():
     """`run.prepare` and statics find the command that holds the weight, sampled and continuous; nothing moves from there."""
     for more in ({}, {"period": 0.01, "delay": 0.013, "rate": 1e4}):
         table = {
@@ -393,7 +393,7 @@ def test_late_start_keeps_sampling():
     assert np.abs(late["s"] - usual["s"]).max() < 0.02
 
 
-def test_controllers_live_through_stages_and_copies():
+def test_controllers_continue_through_stages_and_copies():
     """Two copies; a stage drops one of the driven bodies: its controller and its force go, the other one holds on."""
     bodies = {"b{i}": {"mass": 1.0, "copies": 2}}
     joints = {
@@ -483,7 +483,7 @@ def test_controller_mistakes_name_the_key():
 
 
 @pytest.mark.parametrize("name", ["radau", "semi-implicit", "rk45"])
-def test_constant_states_keep_their_bits(name: str):
+def test_constant_controller_states_stay_bitwise_constant(name: str):
     """Rows exchanged for the large entry of a flag's column gave the flag 1e-25: a condition `flag == 0` was never true again."""
     model = SLIDER | {
         "states": {"flag": {"rate": 0}, "lag": {"rate": "1e6*flag + 50*(s - lag)"}},
@@ -497,7 +497,7 @@ def test_constant_states_keep_their_bits(name: str):
 
 
 @pytest.mark.parametrize("name", ["radau", "rk45"])
-def test_a_controller_acts_under_every_integrator(name: str):
+def test_controllers_act_under_every_integrator(name: str):
     """The integral and the filter of a continuous law begin by an event, which implicit methods missed."""
     law = {
         "kind": "pid",

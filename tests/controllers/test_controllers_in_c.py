@@ -99,7 +99,7 @@ def reads(kind: str) -> tuple[Callable[[float], list[float]], Callable[[float], 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_sampled_law_is_that_of_the_block(kind: str, tmp_path: Path):
+def test_sampled_controller_in_c_matches_block(kind: str, tmp_path: Path):
     """Sample by sample from what the block has read, limits, anti-windup and the first sample included."""
     table = KINDS[kind] | {"period": T}
     law = expansion(table).law
@@ -129,7 +129,7 @@ def test_a_sampled_law_is_that_of_the_block(kind: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "observer"])
-def test_a_continuous_law_is_that_of_the_block(kind: str, tmp_path: Path):
+def test_continuous_controller_in_c_matches_block(kind: str, tmp_path: Path):
     """Rates and commands of the memory that the block has, and the motion that scipy makes of them."""
     table = KINDS[kind] | ({"lag": 0.02} if kind == "rate-limit" else {})
     mechanism = load(described(table))

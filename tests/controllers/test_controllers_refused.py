@@ -127,7 +127,7 @@ LEAVES = {
 
 
 @pytest.mark.parametrize("period", [{}, {"period": 0.01}])
-def test_a_controller_that_measures_what_has_left_is_refused_by_its_name(period):
+def test_controller_measuring_a_dropped_body_is_refused_by_name(period):
     """Continuous and sampled, where its command still acts; one whose command has left with it is none of this."""
     law = {"kind": "pid", "measure": "q + x", "kp": 3.0, "ki": 1.0, **period}
     with pytest.raises(ModelError, match=r"\bhold\b"):
@@ -142,7 +142,7 @@ def test_a_controller_that_measures_what_has_left_is_refused_by_its_name(period)
 
 
 @pytest.mark.parametrize("periods", [1.0, 2.0, 3.0, 3.2])
-def test_jitter_beside_delays_of_whole_periods(periods: float):
+def test_jitter_with_delay_of_whole_periods_is_at_most_a_period(periods: float):
     """Three tenths of a second are three periods of a tenth, though their remainder is a rounding less than one."""
     late = {**PID, "period": 0.1, "delay": 0.1 * periods}
     load({**MASS, "controllers": {"hold": {**late, "jitter": 0.07}}})

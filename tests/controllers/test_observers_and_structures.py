@@ -61,7 +61,7 @@ def corrected(x, P, reading):
     return x + gain * (reading - x[0]), P - np.outer(gain, P[0])
 
 
-def test_coupled_carts_have_the_filter_of_one_cart():
+def test_observer_of_coupled_carts_equals_filter_of_one_cart():
     """y = 2 x is a cart of mass M1 + 4 M2; deviations and noise of both are projected onto its motion, weighted by the masses."""
     table = CARTS | {"couplings": {"gear": {"value": "2*x - y"}}}
     found = run(table)
@@ -84,7 +84,7 @@ def test_coupled_carts_have_the_filter_of_one_cart():
         assert found["watch.w.std"][k] == pytest.approx(2 * P[1, 1] ** 0.5, rel=1e-6)
 
 
-def test_lock_carries_estimate_over_as_momentum_goes():
+def test_lock_transfers_estimate_by_momentum():
     """Two carts, one on the other, lock at 0.12 s: the common speed follows from the momenta, what was not known of their distance stays so."""
     table = deepcopy(CARTS)
     table["joints"]["jb"] |= {"parent": "a", "start": [-0.2]}
@@ -116,7 +116,7 @@ def test_lock_carries_estimate_over_as_momentum_goes():
     assert spread[2] > 0.3 and found["watch.w.std"][4] == 0.0
 
 
-def test_released_body_flies_on_with_what_was_known_of_it():
+def test_estimate_of_released_body_is_kept():
     """A body that is let go has six degrees of freedom; place and speed of it keep their deviations, which grow with the time."""
     table = deepcopy(CARTS)
     table["joints"]["jb"] |= {"parent": "a", "start": [-0.2], "speed": [0.5]}
@@ -158,7 +158,7 @@ BALL = {
 TURN, SPIN = ("j.turn_x", "j.turn_y", "j.turn_z"), ("j.wx", "j.wy", "j.wz")
 
 
-def test_rotation_of_a_ball_joint_is_estimated_as_the_filter_on_a_record_does():
+def test_ball_joint_rotation_estimate_matches_filter_on_record():
     """That one moves by rotation vectors; half of their deviation is that of the quaternion."""
     period, guess = 2e-3, dict(zip(SPIN, (0.3, -0.5, 1.8), strict=True))
     watch = {
@@ -187,7 +187,7 @@ def test_rotation_of_a_ball_joint_is_estimated_as_the_filter_on_a_record_does():
     assert inside["watch.one"][1:] == pytest.approx(np.ones(50), abs=1e-12)
 
 
-def test_length_of_a_link_in_a_closed_loop_is_found():
+def test_observer_estimates_link_length_in_closed_loop():
     """A coupling with an estimated ratio: what depends on it moves with the estimate, so that the loop stays closed."""
     table = CARTS | {
         "parameters": {"ratio": {"value": 2.0, "tunable": True}},

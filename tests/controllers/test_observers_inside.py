@@ -63,7 +63,7 @@ def kalman(readings, commands):
     return np.array(found)
 
 
-def test_linear_mechanism_has_the_kalman_filter():
+def test_observer_of_linear_mechanism_equals_kalman_filter():
     """Rows lie between samples: the estimate of a row is that of the sample a hundredth of a period before it."""
     found = run(cart(), 1.0, PERIOD, start_time=0.0)
     late = slice(1, None)
@@ -74,7 +74,7 @@ def test_linear_mechanism_has_the_kalman_filter():
     assert got == pytest.approx(wanted, abs=2e-8)
 
 
-def test_parameter_and_unknown_force_are_found():
+def test_observer_estimates_parameter_and_unknown_force():
     more = {
         "parameters": {"mass": {"start": 3.5, "std": 1.0, "min": 0.5}},
         "unknowns": {"push": {"std": 2.0, "walk": 0.1}},
@@ -109,13 +109,13 @@ def test_estimates_scale_with_the_mechanism():
     assert found[1] == pytest.approx(found[0], rel=1e-6, abs=1e-9)
 
 
-def test_force_that_the_mechanism_does_not_have_is_estimated_as_none():
+def test_absent_force_is_estimated_as_zero():
     more = {"unknowns": {"gust": {"coordinate": "x", "std": 1.0, "walk": 0.05}}}
     found = run(cart(**more), 10.0)
     assert abs(found["watch.gust"][-1]) < 4 * found["watch.gust.std"][-1] < 1.0
 
 
-def test_bias_of_a_sensor_is_no_motion():
+def test_sensor_bias_is_not_estimated_as_motion():
     """Two sensors, one with an offset: the estimate follows the other."""
     right = {"value": "x", "reads": "gauge", "noise": NOISE}
     wrong = {"value": "x", "reads": "gauge + 0.1", "noise": NOISE, "bias": 1.0}
@@ -124,7 +124,7 @@ def test_bias_of_a_sensor_is_no_motion():
     assert found["watch.x"][-1] == pytest.approx(found["x"][-2], abs=0.01)
 
 
-def test_lost_readings_are_left_out():
+def test_observer_ignores_lost_readings():
     """A reading that is not a number changes nothing but the deviation, which grows."""
     table = cart(
         readings=[{"value": "x", "reads": "gauge*sqrt(1 + 1e9*min(0.51 - t, 0))", "noise": NOISE}]
@@ -170,7 +170,7 @@ def test_predictive_controller_plans_from_estimates():
         ({"unknowns": {"gust": {"std": 1.0, "coordinate": "z"}}}, "'z'"),
     ],
 )
-def test_what_cannot_be_estimated_is_refused(more: dict, told: str):
+def test_unsupported_observer_settings_are_refused(more: dict, told: str):
     with pytest.raises(ModelError) as caught:
         load(cart(**more))
     assert told in str(caught.value)

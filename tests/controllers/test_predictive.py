@@ -44,7 +44,7 @@ def run(description, stop=1.0, step=PERIOD, **how):
     return load(description).compile().simulate(stop_time=stop, output_step=step, **how)
 
 
-def test_unlimited_with_terminal_cost_is_the_linear_quadratic_regulator():
+def test_unconstrained_predictive_control_equals_lqr():
     A, B = plant()
     P = solve_discrete_are(A, B, PERIOD * np.diag([5.0, 0.5]), PERIOD * np.array([[0.02]]))
     K = np.linalg.solve(PERIOD * 0.02 + B.T @ P @ B, B.T @ P @ A)[0]
@@ -55,7 +55,7 @@ def test_unlimited_with_terminal_cost_is_the_linear_quadratic_regulator():
     assert (found["mpc.work"][1:] == 1.0).all()
 
 
-def test_commands_keep_bounds_and_rates():
+def test_predictive_commands_keep_bounds_and_rates():
     found = run(cart({"low": -0.4, "high": 0.5, "rate": 2.0}), 3.0)
     command = found["mpc"]
     assert command.min() >= -0.4 and command.max() <= 0.5
@@ -71,7 +71,7 @@ def test_soft_limits_hold_where_that_is_possible():
     assert slow["der(x)"].min() > -0.201
 
 
-def test_setpoints_of_time_are_foreseen():
+def test_predictive_control_anticipates_setpoints():
     """The cart moves before the step of its setpoint, and has half of the error on either side."""
     track = [{"value": "x", "setpoint": "if(t < 2, 0, 1)", "weight": 20.0}]
     start = {**cart({"weight": 1e-3}, track=track, horizon=20)}
@@ -82,7 +82,7 @@ def test_setpoints_of_time_are_foreseen():
     assert x[0.5] == pytest.approx(0.0, abs=1e-3) and x[4.0] == pytest.approx(1.0, abs=0.02)
 
 
-def test_delay_is_foreseen():
+def test_predictive_control_compensates_delay():
     """With a delay of a period a plan that knows of it settles as one without, a period later."""
     prompt = run(cart({"weight": 1e-3}), 3.0)
     late = run(cart({"weight": 1e-3}, delay=PERIOD), 3.0)
@@ -91,7 +91,7 @@ def test_delay_is_foreseen():
     assert late.time[first] == pytest.approx(2 * PERIOD)
 
 
-def test_model_may_have_other_parameters():
+def test_predictive_model_may_have_other_parameters():
     wrong = run(cart(parameters={"mass": "4*mass"}), 0.2)
     right = run(cart(), 0.2)
     assert abs(wrong["mpc"][1] - right["mpc"][1]) > 1e-3
@@ -125,7 +125,7 @@ PENDULUM = {
 }  # fmt: skip
 
 
-def test_crane_travels_without_residual_sway():
+def test_predictive_control_moves_crane_without_residual_sway():
     found = load(PENDULUM).compile().simulate(stop_time=10.0, output_step=0.02)
     assert found["x"][-1] == pytest.approx(2.0, abs=2e-3)
     late = found.time > 8.0
@@ -134,7 +134,7 @@ def test_crane_travels_without_residual_sway():
     assert np.abs(found["mpc"]).max() <= 40.0
 
 
-def test_other_start_time_gives_the_same_commands():
+def test_predictive_commands_do_not_depend_on_start_time():
     now = run(cart(), 0.5)
     later = run(cart(), 100.5, start_time=100.0)
     assert later["mpc"] == pytest.approx(now["mpc"], abs=1e-6)
@@ -160,7 +160,7 @@ def test_other_start_time_gives_the_same_commands():
         ({}, {"track": [{"value": "der(y)"}]}, "y"),
     ],
 )
-def test_what_cannot_be_planned_is_refused(command: dict, more: dict, told: str):
+def test_unsupported_predictive_settings_are_refused(command: dict, more: dict, told: str):
     table = cart(command, **more)
     table["controllers"]["mpc"] = {k: v for k, v in table["controllers"]["mpc"].items() if v is not None}  # fmt: skip
     with pytest.raises(ModelError) as caught:
@@ -168,7 +168,7 @@ def test_what_cannot_be_planned_is_refused(command: dict, more: dict, told: str)
     assert told in str(caught.value)
 
 
-def test_what_has_no_linear_law_is_refused():
+def test_predictive_controller_without_linear_law_is_refused_by_analyses():
     system = load(cart()).compile()
     with pytest.raises(ValueError, match="controllers.mpc is predictive"):
         system.linearize()

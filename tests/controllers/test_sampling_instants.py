@@ -27,7 +27,7 @@ STARTS = (-1e6, -2.0, 0.0, 7.3, 123.456, 1e6)
 
 @pytest.mark.parametrize("step", [1e-3, 0.03, 1.0, 10.0])
 @pytest.mark.parametrize("begin", STARTS)
-def test_samples_are_whole_periods_from_the_start_of_the_run(begin: float, step: float):
+def test_sample_times_are_multiples_of_the_period_from_run_start(begin: float, step: float):
     """To sixteen roundings of the time; none is left out in long steps, and none comes twice in short ones."""
     result = (
         load(held(period=PERIOD))
@@ -41,7 +41,7 @@ def test_samples_are_whole_periods_from_the_start_of_the_run(begin: float, step:
 
 @pytest.mark.parametrize("more", [{"period": PERIOD}, {"period": PERIOD, "delay": 0.013}, {}])
 @pytest.mark.parametrize("integrator", ["auto", "rk45", "radau", "adams", "rk4"])
-def test_a_controlled_motion_does_not_depend_on_the_time_at_which_it_begins(integrator, more):
+def test_controlled_motion_does_not_depend_on_start_time(integrator, more):
     """Sampled, late, continuous: the same motion behind every start, within what rounding of the time does to a period."""
     system = load(held(**more)).compile()
     ends = [
@@ -60,7 +60,7 @@ def test_a_controlled_motion_does_not_depend_on_the_time_at_which_it_begins(inte
         assert found == pytest.approx(usual, abs=1e-6 + 1e-11 * abs(begin)), begin
 
 
-def test_the_start_of_a_description_is_the_start_of_its_runs_only():
+def test_start_time_of_description_applies_to_runs_only():
     """`run.start_time` is what a run begins with unless it is told another one; later stages keep counting from there."""
     stages = {
         "run": {"start_time": 40.0, "stop_time": 41.0},
@@ -73,7 +73,7 @@ def test_the_start_of_a_description_is_the_start_of_its_runs_only():
         assert instants == pytest.approx((np.arange(100) + FIRST) * PERIOD, abs=1e-12)
 
 
-def test_many_runs_at_once_sample_like_one():
+def test_ensemble_runs_sample_like_single_runs():
     """In lanes and one by one, from a start other than zero."""
     description = {**held(period=PERIOD), "run": {"start_time": -3.0, "stop_time": -2.0}}
     description["parameters"] = {"m": 1.0}
@@ -97,7 +97,7 @@ def test_many_runs_at_once_sample_like_one():
 
 @pytest.mark.parametrize("start", [1e4, 1e5, -1e5, 1e6])
 @pytest.mark.parametrize("period", [1e-3, 1e-4])
-def test_samples_are_no_chatter_at_any_time(start: float, period: float):
+def test_sampling_is_not_reported_as_chatter(start: float, period: float):
     """A kilohertz at a million seconds, ten at a tenth of that: all samples come, and nobody speaks of chattering."""
     result = (
         load(held(period=period))
@@ -107,7 +107,7 @@ def test_samples_are_no_chatter_at_any_time(start: float, period: float):
     assert len(result.events) == 101
 
 
-def test_instants_after_a_billion_samples_are_counted_not_summed_up():
+def test_sample_times_do_not_accumulate_rounding():
     """The count is a whole number up to 2^53: the billionth sample of a kilohertz is where it should be, to the resolution of time."""
     count = 1_000_000_000
     description = held(period=1e-3)
@@ -123,7 +123,7 @@ def test_instants_after_a_billion_samples_are_counted_not_summed_up():
     assert np.ptp(np.diff(instants)) < 1e-8
 
 
-def test_the_first_command_is_limited_in_its_rate_too():
+def test_rate_limit_applies_to_the_first_command():
     """A sampled command begins at `start` and changes by rate*period from sample to sample, the first one included."""
     period = 0.01
     table = {"kind": "rate-limit", "input": "5", "rate": 20.0, "period": period, "start": 1.0}

@@ -59,7 +59,7 @@ PIDS = {
 
 
 @pytest.mark.parametrize("name", PIDS)
-def test_samples_are_those_of_the_difference_equations(name: str):
+def test_controller_samples_match_difference_equations(name: str):
     """In this process, and as the description that is packed as an FMU: both at limits, and back from them."""
     pid = PIDS[name]
     expected, integrals = commands(pid)
@@ -92,7 +92,7 @@ def test_samples_are_those_of_the_difference_equations(name: str):
     }  # fmt: skip
 
 
-def test_controller_at_steady_state_has_no_memory():
+def test_controller_in_steady_state_starts_with_zero_integral_and_derivative():
     controller = Controller(FULL, PROFILE)
     controller.integral = controller.derivative = 3.0
     controller.settle(0.5)
@@ -134,7 +134,7 @@ def one_system(pid: Pid | None, valve: Valve, profile: Any) -> tuple[Any, Drive,
 
 
 @pytest.mark.parametrize("pid", [None, *PIDS.values()], ids=["alone", *PIDS])
-def test_monolithic_reference_has_same_laws(pid: Pid | None):
+def test_monolithic_reference_uses_same_controller_laws(pid: Pid | None):
     """Random states: force on the block, rates of pressures, spool, filtered speed and integral; the controller as the limit of short steps."""
     valve, profile, random = (
         Valve(overlap=0.04, relief=60e5),

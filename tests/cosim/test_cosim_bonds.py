@@ -35,7 +35,7 @@ def test_power_bonds_are_found_from_units(effort: str, flow: str, sign: float, n
         assert (bond.effort, bond.flow, bond.sign, bond.meant) == (*expected, sign, named)
 
 
-def test_units_that_make_no_power_are_no_bond():
+def test_units_whose_product_is_no_power_form_no_bond():
     for first, second in (
         ("N", "rad/s"),
         ("Pa", "m/s"),
@@ -46,7 +46,7 @@ def test_units_that_make_no_power_are_no_bond():
         assert suspected(pair({"x": first, "y": second}, {"x": first, "y": second})) == []
 
 
-def test_a_unit_outweighs_a_name():
+def test_unit_of_measure_takes_precedence_over_name_of_wire():
     """An angle that is called speed is no flow; without units the names tell, at both ends."""
     a, b = unit("a", force="N", speed="rad"), unit("b", force="N", speed="rad")
     assert suspected([Wire(a, "force", b, "force"), Wire(b, "speed", a, "speed")]) == []
@@ -56,7 +56,7 @@ def test_a_unit_outweighs_a_name():
     assert suspected([Wire(a, "force", b, "signal"), Wire(b, "speed", a, "speed")]) == []
 
 
-def test_a_stiffness_belongs_to_the_effort_of_its_unit():
+def test_stiffness_belongs_to_effort_with_matching_unit():
     drive, arm = (
         unit("drive", f="N", k="N/m", d="N.s/m", v="m/s"),
         unit("arm", f="N", k="kN/m", d="N.s/m", v="m/s"),

@@ -55,13 +55,13 @@ def test_unstable_coupling_is_reported(scheme: str, step: float):
     )
 
 
-def test_interface_jacobian_makes_no_energy():
+def test_interface_jacobian_generates_no_energy():
     """Both sides use the same trapezoidal values: the works agree up to the residual of Newton's method, 1e-9 of about 1 kJ and 100 steps."""
     residual = run_coupled(BOOM, "jacobian", 0.01, 1.0).trace.energy_residual
     assert abs(residual[-1]) < 1e-9 * 1e3 * 100
 
 
-def test_step_control_finds_steps_that_are_stable():
+def test_step_control_finds_stable_steps():
     """Ramps at fixed steps of 10 ms diverge; under control of the residual power most of the run is stepped so far apart, and it stays near."""
     controlled = run_coupled(
         replace(BOOM, control=ControlSpec(0.003, largest=0.01)), "slope", 0.001, 2.0
@@ -85,7 +85,7 @@ def test_closed_drive_equals_its_reported_stiffness():
     assert drive.force - before == pytest.approx(told * travel, rel=1e-4)
 
 
-def test_drive_is_at_rest_under_its_load():
+def test_drive_starts_in_equilibrium_under_load():
     drive = Drive(Cylinder(), Valve())
     drive.settle(1.2, 1e4)
     assert drive.force == pytest.approx(1e4) and drive.force_rate == 0.0
@@ -180,7 +180,9 @@ def scenario_file(folder: Path, text: str) -> str:
         ("step_size = -1\n[units.m]\ndescription = 'lib:boom'", "expected a positive number"),
     ],
 )
-def test_mistakes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture, text: str, said: str):
+def test_coupling_mistakes_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture, text: str, said: str
+):
     assert main(["cosim", scenario_file(tmp_path, text), "--units", "process"]) == 2
     assert said in capsys.readouterr().err
 
@@ -209,7 +211,7 @@ def test_unconnected_inputs_are_reported(tmp_path: Path):
 
 
 @pytest.mark.parametrize("scheme", ["slope", "told", "repeat", "jacobian"])
-def test_fmus_couple_as_the_units_of_this_process(scheme: str):
+def test_coupled_fmus_match_units_in_process(scheme: str):
     """The drive of this process steps by 0.25 ms and holds its command at their middles: on a ramp of 6/s that moves the spool by 6 h2/(12 T) = 3e-6.
 
     Oil of 6e-4 m3/s * 3e-6 for 0.2 s in 1e-3 m3 of 1.4e9 Pa is 5e-3 bar.
@@ -221,7 +223,7 @@ def test_fmus_couple_as_the_units_of_this_process(scheme: str):
 
 
 @pytest.mark.slow
-def test_both_back_ends_couple_alike():
+def test_coupled_fmus_of_both_back_ends_agree():
     """FMUs of the Python back end take no slopes; the scheme told needs none."""
     here, there = (
         run_coupled(BOOM, "told", 0.01, 1.0, kind).trace for kind in ("native", "python")

@@ -43,14 +43,14 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-def test_step_response_in_this_process():
+def test_controller_step_response_matches_formula_in_process():
     """Forty sums of numbers below 10: 40 * 10 * 2^-52."""
     slave = ControllerSlave(Controller(PID))
     slave.start({})
     assert np.abs(response(slave) - step_response(PID, np.arange(1, COUNT + 1))).max() < 1e-13
 
 
-def test_step_response_of_the_fmu(archive: Path):
+def test_controller_fmu_step_response_matches_formula(archive: Path):
     slave = FmuSlave(archive, "controller")
     slave.start({})
     assert np.abs(response(slave) - step_response(PID, np.arange(1, COUNT + 1))).max() < 1e-13
@@ -64,7 +64,7 @@ def test_numbers_of_the_controller_are_parameters_of_the_fmu(archive: Path):
     slave.close()
 
 
-def test_fmu_rollback_is_exact(archive: Path):
+def test_controller_fmu_rollback_is_exact(archive: Path):
     slave = FmuSlave(archive, "controller")
     slave.start({})
     slave.set("measured", 0.3)
@@ -76,13 +76,13 @@ def test_fmu_rollback_is_exact(archive: Path):
     slave.close()
 
 
-def test_archive_is_valid(archive: Path):
+def test_controller_archive_is_valid(archive: Path):
     from fmpy.validation import validate_fmu
 
     assert validate_fmu(str(archive)) == []
 
 
-def test_integral_stops_at_the_limit():
+def test_controller_integral_stops_at_command_limit():
     """Back calculation: while the command is limited, v tends to u + gain e tracking_time/integral_time."""
     pid = Pid(gain=4.0, integral_time=0.2, tracking_time=0.1)
     controller = Controller(pid)
@@ -95,7 +95,7 @@ def test_integral_stops_at_the_limit():
     assert controller.wanted() - 1.0 == pytest.approx(4.0 * 0.1 / 0.2, abs=4.0 * math.exp(-9.0))
 
 
-def test_feed_forward_carries_a_ramp():
+def test_feed_forward_follows_a_ramp_without_error():
     """Without an error the command is the speed of the setpoint times its gain."""
     controller = Controller(Pid(gain=1.0, feed_forward=0.5), ((0.0, 1.0), (1.0, 1.4)))
     controller.settle(1.0)
@@ -113,12 +113,12 @@ def test_feed_forward_carries_a_ramp():
         ({"lower": 1.0}, "upper limit 1 is not above"),
     ],
 )
-def test_impossible_numbers_are_refused(change: dict, text: str):
+def test_invalid_controller_parameters_are_refused(change: dict, text: str):
     with pytest.raises(ControllerError, match=text):
         Pid(**change)
 
 
-def test_measured_values_that_are_no_numbers_are_named(archive: Path):
+def test_non_finite_measurement_is_named(archive: Path):
     slave = FmuSlave(archive, "controller")
     slave.start({})
     with pytest.raises(CosimError, match="controller.measured is given nan"):

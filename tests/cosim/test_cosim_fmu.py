@@ -28,7 +28,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_drive_fmu(drive, tmp_path_factory.mktemp("drive") / "drive.fmu")
 
 
-def test_archive_is_the_drive(archive: Path):
+def test_drive_fmu_matches_drive_class(archive: Path):
     """Its laws are those of the program, whose steps hold the command at their middle: 6e-6 of the stroke on a ramp of 10/s, 6e-6 of the force.
 
     A restored state repeats the numbers exactly.
@@ -68,7 +68,7 @@ def test_piston_stops_at_stroke_ends(archive: Path):
     slave.close()
 
 
-def test_values_that_are_no_numbers_are_named(archive: Path):
+def test_non_finite_drive_inputs_are_named(archive: Path):
     slave = FmuSlave(archive, "drive")
     slave.start({})
     with pytest.raises(CosimError, match="drive.speed is given nan"):
@@ -81,7 +81,7 @@ def started(archive: Path) -> tuple[Archive, Host]:
     return opened, Host(opened).start({"load": 1e4, "length": 1.2})
 
 
-def test_a_state_is_plain_numbers(archive: Path, tmp_path: Path):
+def test_drive_state_is_serialised_as_numbers(archive: Path, tmp_path: Path):
     """Bytes of a host were unpickled: a crafted state ran a command. They are numbers with a checksum; what is none of ours changes nothing."""
     opened, host = started(archive)
     with opened:

@@ -57,7 +57,7 @@ def error(make: Callable[[str], Plan], master: str, order: int, h: float) -> flo
     return float(np.abs(states(run(make, master, order, h, 1.0))[:, -1] - exact(1.0)).max())
 
 
-def test_published_numbers_are_the_exact_solution():
+def test_published_values_match_exact_solution():
     """The condition of the exponential is that of an oscillation: rounding of 1e-15 times 100 m/s times 333 rad."""
     start = np.array([0.0, 0.0, SPEED, -SPEED])
     for row in DATA["rows"]:
@@ -71,7 +71,7 @@ def test_extrapolation_has_the_order_of_its_inputs(order: int):
     assert np.log2(coarse / fine) == pytest.approx(order + 1, abs=0.08)
 
 
-def test_parabolic_inputs_leave_the_error_of_the_first_steps():
+def test_parabolic_extrapolation_keeps_error_of_first_steps():
     """The first step knows no past and is held: one local error of second order remains, where straight inputs make one in every step."""
     straight, parabolic = (
         error(coupled_by_displacement, "held", order, 0.0025) for order in (1, 2)

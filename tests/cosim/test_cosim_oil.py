@@ -15,7 +15,7 @@ OIL = 1.4e9
 
 @pytest.mark.parametrize("air", [0.0, 0.005, 0.08])
 @pytest.mark.parametrize("pressure", [-1e5, 0.5 * LEAST_PRESSURE, 2e5, 3e6, 2e7])
-def test_the_modulus_is_that_of_two_volumes(air: float, pressure: float):
+def test_oil_modulus_matches_compressed_volumes(air: float, pressure: float):
     """-V dp/dV of oil that yields linearly and air that obeys p V^n, by differences; below the least pressure the air expands no further."""
     cylinder = Cylinder(bulk_modulus=OIL, air=air)
     p = max(pressure, LEAST_PRESSURE)

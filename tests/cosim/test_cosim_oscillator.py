@@ -16,12 +16,12 @@ def test_held_values_need_a_step_below_twice_the_damping():
 @pytest.mark.parametrize(
     ("scheme", "limit"), [("sequential", 2.0), ("repeat", 2.0), ("chambers", 3.1)]
 )
-def test_limits_at_little_damping(scheme: str, limit: float):
+def test_stability_limits_at_small_damping_match_formula(scheme: str, limit: float):
     """Published or derived for zeta -> 0: two for one side after the other (leapfrog), pi for held flows into an oscillator solved exactly."""
     assert largest_step(scheme, 0.02) == pytest.approx(limit, rel=0.05)
 
 
-def test_chambers_lose_with_damping():
+def test_stable_step_of_chambers_scheme_decreases_with_damping():
     assert 0.8 < largest_step("chambers", 1.0) < 1.0
 
 
@@ -37,7 +37,7 @@ def test_wrong_stiffness_changes_stability():
     assert largest_step("told twice", 0.02) == LARGEST
 
 
-def test_growth_of_held_values_is_that_of_eulers_method():
+def test_growth_with_constant_inputs_matches_euler_method():
     """Both held: v + hF, F - hv in every step, a matrix (1, h; -h, 1) with |mu|^2 = 1 + h^2, so that log |mu| = h^2/2."""
     h = 1e-3
     assert math.log(growth("held", h, 0.0)) == pytest.approx(0.5 * h * h, rel=1e-2)

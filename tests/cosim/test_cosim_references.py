@@ -187,13 +187,13 @@ def test_cut_manipulator_is_unstable_where_published():
     assert not trace.stable and "oil.F -> mechanics.F" in trace.message
 
 
-def test_pressures_as_interface_allow_longer_steps():
+def test_pressure_interface_allows_longer_steps():
     """Published limit at 40 to 53 ms: here 40 ms follow to 1 mm for all of the manoeuvre."""
     trace, error = coupled("manipulator-pressure", 0.04, 10.0)
     assert trace.stable and error < 1.5e-3
 
 
-def test_sampled_valve_of_the_hydraulic_arm():
+def test_hydraulic_arm_with_sampled_valve_matches_reference():
     """A valve set every millisecond, by the command at the beginning or at the end of the step: the published 7.13044, which carries such an error,
     lies between both; they close in on the continuous 7.10380 with first order."""
     described = arm()
@@ -217,7 +217,7 @@ def test_sampled_valve_of_the_hydraulic_arm():
     assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.05)
 
 
-def test_order_of_the_cut_arm():
+def test_error_of_the_cut_arm_has_expected_order():
     """lib:arm: held openings are of first order, as the published numbers are, and of their size; straight and implicit ones of second order."""
     first = [arm_error("held", step) for step in (1e-3, 5e-4)]
     assert first[0] / first[1] == pytest.approx(2.0, rel=0.05)
@@ -282,7 +282,7 @@ def test_stiff_oscillator_matches_exact_solution():
     assert abs(1.0 + result["x1"][-1] - 0.871544094111576) > 0.03
 
 
-def test_the_scenario_of_the_carrier_has_the_numbers_of_its_library():
+def test_carrier_scenario_has_library_parameters():
     """The drives of the scenario are those inside the carrier with `drives=1 cylinders=1`, which is its reference."""
     from kinetree.models.library.carrier import describe
     from kinetree.scripts.studies.carrier_cosim import LABELS, controller_of, drive_of

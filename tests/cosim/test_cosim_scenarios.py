@@ -58,7 +58,7 @@ def test_held_values_instability_is_reported(name: str, step: float):
     assert not trace.stable and trace.message.startswith("unstable")
 
 
-def test_platform_arrives_and_the_load_swings_on():
+def test_platform_scenario_reaches_target_while_load_swings():
     """The feed-forward brings it there, the integral part keeps it: within a hundredth of the way, on average over three swings of the oil."""
     found = outcome("slewing", "chambers", 0.005)
     late = found.trace.time > 2.5

@@ -167,7 +167,7 @@ def test_crossed_signs_are_detected_before_run(
     )
 
 
-def test_two_crossings_are_none(tmp_path: Path):
+def test_two_sign_errors_cancel(tmp_path: Path):
     """Both signs turned: both sides mean the other direction, and power flows as before. Only the force at rest is then of the wrong sign."""
     trace = run_wired(
         read_scenario(str(scenario(tmp_path, "jacobian", -1.0, -1.0))), "jacobian", 0.002, 0.002
@@ -222,7 +222,7 @@ def test_step_control_needs_bonds(tmp_path: Path, capsys: pytest.CaptureFixture)
         ),
     ],
 )
-def test_mistakes_in_scenarios_are_named(
+def test_scenario_mistakes_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture, change: tuple[str, str], said: str
 ):
     path = scenario(tmp_path)
@@ -354,7 +354,7 @@ bond = "lift"
     assert found[0].units == {"oil.pressure_a": "Pa"}
 
 
-def test_picture_and_report_of_controlled_steps(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_plot_and_report_show_controlled_steps(tmp_path: Path, capsys: pytest.CaptureFixture):
     """The summary says how long the steps have become; recorded columns are drawn with their units."""
     path, report, picture = (
         scenario(tmp_path, "sequential"),
@@ -378,7 +378,7 @@ def test_picture_and_report_of_controlled_steps(tmp_path: Path, capsys: pytest.C
     assert said in capsys.readouterr().out and picture.stat().st_size > 10_000
 
 
-def test_an_archive_has_the_wires_that_a_run_has():
+def test_ssp_archive_has_the_wires_of_the_run():
     """Whatever is said of a wire or left to its default; names of units and of variables may have dots, the longest unit counts."""
     text = {
         "units": {name: {"description": "lib:pendulum"} for name in ("a", "a.b", "a.b.c")},

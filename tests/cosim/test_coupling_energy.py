@@ -75,7 +75,7 @@ def test_coupling_work_uses_consistent_units():
 
 
 @pytest.mark.parametrize(("h", "steps"), [(0.001, 20), (0.0025, 8), (0.01, 4), (0.5, 4)])
-def test_a_coupling_that_makes_more_and_more_is_unstable_after_four_windows(h: float, steps: int):
+def test_coupling_with_growing_energy_is_unstable_after_four_windows(h: float, steps: int):
     """A window lasts 0.02 s, and four steps; 20 % of effort too much make a sixth of the work of the side that has more, 11 % less than a tenth."""
     h += EPS  # so that rounding of t decides nothing
     count, said = seen(Watch(Bond("b", 0, 1)), h, 6 * steps, lambda k: 0.2)
@@ -125,7 +125,7 @@ def watched(name: str, power: float, error: float) -> Any:
     return SimpleNamespace(bond=SimpleNamespace(name=name), power=power, error=error)
 
 
-def test_the_step_follows_the_residual_power():
+def test_step_size_follows_residual_power():
     """h⁺/h = (0.8/e)^(0.3 + 0.2) e₋^0.2, e the residual over its tolerance, e₋ the last one; between 0.2 and 1.5, within the given lengths."""
     control = StepControl(ControlSpec(0.01, 1e-4, 0.3), 0.1)
     assert control.following([watched("b", 10.0, 0.4)], 0.1) == pytest.approx(
@@ -169,9 +169,7 @@ def test_constant_residual_keeps_step_size():
 
 
 @pytest.mark.parametrize(("order", "bend"), [(0, 0.0), (1, 0.0), (2, 3.0)])
-def test_forecasts_are_the_nearest_lines_to_the_polynomials_through_the_past(
-    order: int, bend: float
-):
+def test_forecasts_are_best_lines_to_extrapolated_polynomials(order: int, bend: float):
     """Steps of three lengths, what is held, linear or parabolic: the line of least squares over the next step, found by Legendre's polynomials."""
     y = np.polynomial.Polynomial([2.0, -1.5 if order else 0.0, bend])
     source = SimpleNamespace(

@@ -94,7 +94,7 @@ def test_monolithic_reference_stops_at_command_jumps(
     }
 
 
-def test_air_expands_no_further_than_to_a_hundredth_of_the_atmosphere():
+def test_free_air_expansion_is_limited_to_a_hundredth_of_atmospheric_pressure():
     oil = Cylinder(air=0.01)
     assert oil.modulus(-1e5) == oil.modulus(0.0) == oil.modulus(1e3) < oil.modulus(1.001e3)
     gas = Cylinder(air=1e6)  # next to no oil: a polytropic gas of exponent 1.4
@@ -149,7 +149,7 @@ class Closing(Sum):
         self.told.append("closed")
 
 
-def test_a_run_of_wires(monkeypatch: pytest.MonkeyPatch):
+def test_wired_scenario_runs(monkeypatch: pytest.MonkeyPatch):
     """Units in the order of the scheme, all started and closed; recorded is what is asked for, else every source once."""
     made: dict[str, Closing] = {}
     asked: dict[str, Any] = {}
@@ -214,7 +214,7 @@ def test_a_run_of_wires(monkeypatch: pytest.MonkeyPatch):
     ) == (2.5e-4, 2.5)
 
 
-def test_a_report_is_written_line_by_line(tmp_path: Path):
+def test_cosim_report_is_written_as_csv_rows(tmp_path: Path):
     """One key each; wall times to a tenth of a millisecond; a run that never began has no steps."""
     outcome = Outcome(
         "s",

@@ -38,7 +38,7 @@ from kinetree.scripts.terminal.error_messages import BadInput
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-9, 0.3, 1.0, 40.0])
-def test_the_exponential_of_a_few_rows(size: float):
+def test_matrix_exponential_matches_reference(size: float):
     """Beside a library's, to the rounding of its squarings."""
     matrix = size * np.random.default_rng(1).normal(size=(4, 4))
     exact = expm(matrix)
@@ -69,7 +69,7 @@ def radius(matrix: np.ndarray) -> float:
 
 @pytest.mark.parametrize("damping", [0.05, 0.6])
 @pytest.mark.parametrize("h", [0.03, 0.7, 2.5])
-def test_growth_of_schemes_in_closed_form(h: float, damping: float):
+def test_growth_of_schemes_matches_closed_form(h: float, damping: float):
     """v' = F, F' = -v - 2 zeta F, each solved for the other's value: held, the spring first, and flows that are held into the exact oscillator."""
     leak = 2.0 * damping
     fade, rest = math.exp(-leak * h), (1.0 - math.exp(-leak * h)) / leak
@@ -89,7 +89,7 @@ def test_growth_of_schemes_in_closed_form(h: float, damping: float):
 
 
 @pytest.mark.parametrize("limit", [0.001, 0.0777, 0.5, 0.7363, 3.0, 5.97])
-def test_the_largest_step_is_found_by_halves(monkeypatch: pytest.MonkeyPatch, limit: float):
+def test_largest_stable_step_is_found_by_bisection(monkeypatch: pytest.MonkeyPatch, limit: float):
     """Of the interval of the search in which growth begins, by the eighth of them to a 256th: 0.05, or a tenth of small steps."""
     asked: list[float] = []
     monkeypatch.setattr(
@@ -119,7 +119,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, draw: Any, path: Path) -> Figure:
     return figures[0]
 
 
-def test_the_map_of_stable_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_map_of_stable_steps_is_computed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """A line for each case that has a limit somewhere, a name for the others; what is below a hundredth is drawn there."""
     found = {"held": 1e-3, "slope": 0.5}
     monkeypatch.setattr(oscillator, "largest_step", lambda case, damping: found.get(case, LARGEST))
@@ -248,7 +248,7 @@ def test_both_oscillator_couplings_share_reference():
             assert found == [[x[1], -K1 * x[0] - stretch], [x[3], -K2 * x[2] + stretch]], places
 
 
-def test_a_table_of_a_run(tmp_path: Path):
+def test_run_table_has_all_recorded_values(tmp_path: Path):
     trace = Trace(np.array([0.0, 0.5]), {"a.y": np.array([1.0, 2.5]), "b.z": np.array([3.0, -1.0])})
     write_csv(Outcome("s", "held", 0.5, 0.5, trace, {}, math.nan, 0.0), tmp_path / "x.csv")
     with (tmp_path / "x.csv").open() as file:
@@ -348,7 +348,7 @@ class Rows(dict):
     time = np.array([0.0, 1.0])
 
 
-def test_the_verdict_at_its_bounds():
+def test_verdict_changes_at_its_bounds():
     """Two and ten hundredths of the largest pressure belong to the better word."""
     time = np.arange(2.0)
     exact = {

@@ -132,9 +132,7 @@ def test_coupling_report_lists_steps_and_energies(
     assert found.step(np.min) is None
 
 
-def test_a_run_without_a_reference_is_drawn_value_by_value(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_run_without_reference_plots_each_value(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Pressures in bar, other values as they are, so many rows at most; the energies of all bonds in the last one."""
     drawn: list[Any] = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, path, **options: drawn.append(figure))

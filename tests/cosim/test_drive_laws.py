@@ -51,7 +51,7 @@ def defaults(block: str) -> dict[str, float]:
     }
 
 
-def test_numbers_that_nobody_gave():
+def test_drive_parameter_defaults():
     """Valve and controller have those of the Modelica package, which is said to be the same; a cylinder those of a small boom."""
     valve, pid = defaults("ServoValve"), defaults("PositionController")
     assert vars(Valve()) == valve and len(valve) == 10
@@ -81,7 +81,7 @@ def test_numbers_that_nobody_gave():
 
 
 @pytest.mark.parametrize("name", ["area_a", "area_b", "volume_a", "volume_b", "bulk_modulus"])
-def test_a_cylinder_has_oil(name: str):
+def test_cylinder_volumes_match_geometry(name: str):
     for value in (0.0, -1.0, math.inf, math.nan):
         with pytest.raises(DriveError, match=f"{name} is .*expected a positive number"):
             replace(PLAIN, **{name: value})
@@ -118,7 +118,7 @@ def test_drive_parameters_at_bounds():
     )
 
 
-def test_pressures_at_rest():
+def test_drive_equilibrium_pressures_match_load():
     """A quarter of the supply above the tank on the ring side, or what a pulling load needs; from the tank's pressure to that of the relief."""
     drive = Drive(replace(PLAIN, area_b=0.5), Valve(supply=9.0, tank=1.0, relief=2.0))
     for weight, pressure in ((0.5, 1.0), (2.0, 1.75), (2.5, 2.0)):
@@ -139,7 +139,7 @@ def test_pressures_at_rest():
     )
 
 
-def test_flows_of_a_valve():
+def test_valve_flows_match_orifice_equation():
     """The rated flow at its drop but for the laminar part, (1 + (laminar/drop)²)^-¼; edges open beyond the overlap, both sides are protected."""
     valve = Valve(
         supply=40.0,
@@ -208,7 +208,7 @@ SHORT = Cylinder(
     ],
     ids=["leaks and holds air", "little oil"],
 )
-def test_a_step_of_the_drive_solves_its_equations(
+def test_drive_step_solves_its_equations(
     cylinder: Cylinder, valve: Valve, begin: tuple[float, ...], speed: float, rise: float
 ):
     """A speed that changes, a spool on its way to a command that stays: a tight integration of the same rates.
@@ -252,7 +252,7 @@ def counted(drive: Drive, h: float) -> list[float]:
     return made
 
 
-def test_internal_steps_are_as_short_as_the_oil_wants():
+def test_internal_drive_steps_resolve_oil_dynamics():
     """A quarter of a millisecond, or half a time constant of the quicker side behind the wider of what was open and what will be in the step."""
     assert (
         counted(Drive(Cylinder(), Valve()), 1e-3) == [2.5e-4] * 4
@@ -275,7 +275,7 @@ def test_internal_steps_are_as_short_as_the_oil_wants():
             assert len(counted(drive, 1e-3)) == math.ceil(1e-3 * quickest / 0.5 - 1e-9)
 
 
-def test_the_valve_alone_moves_its_spool_only():
+def test_drive_without_oil_advances_only_its_spool():
     """With the oil at the partner pressures stay; flows are those of the mean place, and there are the inputs for it."""
     drive = Drive(SERVO, LAPPED, ((0.0, 0.5),), inside=True)
     drive.pressure_a, drive.pressure_b, drive.spool = 40e5, 50e5, 0.25
@@ -353,7 +353,7 @@ def test_drive_description_matches_drive_class(rotary: bool, profile: Any):
     )
 
 
-def test_parameters_that_may_be_negative_and_those_that_may_not():
+def test_sign_rules_of_drive_parameters():
     parameters = drive_description(Drive(SERVO, LAPPED))["parameters"]
     free = {name for name, entry in parameters.items() if "min" not in entry}
     assert free == {

@@ -324,7 +324,7 @@ def test_step_derivatives_match_matrix_exponential(
     assert made.ramp_response("u", [], h, ramp) == []
 
 
-def test_derivatives_of_a_step_that_is_too_long_are_none(
+def test_step_derivatives_of_too_long_steps_are_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     """After thirty terms steps are repeated instead; so they are without derivatives or states."""

@@ -61,11 +61,11 @@ def test_archive_limits_are_inclusive(good: list[ZipInfo], wrong: list[ZipInfo],
 
 
 @pytest.mark.parametrize("name", ["/a", "C:a", "C:/a", "\\a", "..\\a", "a/..", "", "a\0b"])
-def test_no_name_leads_out_on_any_system(name: str):
+def test_ssp_file_names_cannot_leave_the_folder_on_any_system(name: str):
     assert not archive.stays(name)
 
 
-def test_a_link_is_refused_and_a_plain_file_is_not():
+def test_ssp_links_are_refused_and_plain_files_accepted():
     info = member("a")
     for mode, link in ((0o100644, False), (0o120777, True)):
         info.external_attr = mode << 16
@@ -83,7 +83,7 @@ def ends(**kinds: str) -> dict[Any, Connector]:
     }  # type: ignore[misc]
 
 
-def test_connections_through_systems_multiply_their_factors():
+def test_nested_connection_factors_are_multiplied():
     """a -> outer -> inner -> b, each factor * start + offset: 2x + 1, then 3y + 5, then -z + 7 is -6x - 1; one plain forbids conversion."""
     places = ends(a_y="output", b_u="input", b_v="input", outer_p="input", inner_q="input")
     edges = [

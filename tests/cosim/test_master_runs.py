@@ -32,9 +32,7 @@ class Steps(Master):
         (1.0 + 0.9e-10, 0.1, [k * 0.1 for k in range(10)] + [1.0 + 0.9e-10]), (1.0 + 1.2e-10, 0.1, [k * 0.1 for k in range(11)] + [1.0 + 1.2e-10]),
     ],
 )  # fmt: skip
-def test_steps_are_counted_and_the_last_ends_with_the_run(
-    stop: float, step: float, times: list[float]
-):
+def test_communication_steps_end_with_the_run(stop: float, step: float, times: list[float]):
     """A billionth of a step that would be left belongs to the last one."""
     master, seen = Steps(), list[float]()
     trace = run_master.cosimulate(master, stop, step, [], progress=seen.append)
@@ -118,7 +116,7 @@ def test_energy_monitor_stops_run_on_declared_bonds(monkeypatch: pytest.MonkeyPa
     )
 
 
-def test_values_that_are_no_numbers_end_a_run():
+def test_non_finite_values_end_a_cosimulation():
     """The row in which they are is kept, with the energies up to it; lengths of steps are those that a control wants."""
     values = iter([1.0, 2.0, math.inf, 4.0])
     unit = SimpleNamespace(name="a", get=lambda name: next(values), units={"y": "m"})

@@ -112,7 +112,7 @@ def test_masters_set_extrapolated_inputs(
         assert len(a.told) == len(b.told) == (4 if master is Repeat else 2)
 
 
-def test_the_past_of_two_steps_is_kept():
+def test_master_keeps_values_of_two_past_steps():
     a, b, wires = pair("plain")
     made = Master([a, b], wires, 2)
     for k, h in enumerate((0.5, 0.25, 0.125)):
@@ -133,7 +133,7 @@ def test_wire_ends_must_exist(wire: tuple[str, str], said: str):
         Master([a, b], [Wire(a, wire[0], b, wire[1])])
 
 
-def test_plans_make_their_masters():
+def test_coupling_plans_create_their_masters():
     """Inputs of `slope` are straight at least, those of others as they are told; who is told a stiffness steps first."""
     for name, asked, order in (
         ("held", 0, 0),
@@ -216,7 +216,7 @@ def interface(times: tuple[float, float]) -> tuple[Counted, Counted, InterfaceJa
         ((-1.0, 1.0), 4, 4, (7, 7)),
     ],
 )  # fmt: skip
-def test_the_interface_of_linear_units_is_solved_at_once(
+def test_linear_interface_is_solved_in_one_iteration(
     times: tuple[float, float], derived: int, differences: int, steps: tuple[int, int]
 ):
     """Ramps end at what is on the wires there, means are in the middle of them, samples stay; residuals are a billionth of their values."""
@@ -237,7 +237,7 @@ def test_the_interface_of_linear_units_is_solved_at_once(
         assert a.asked == (("w", ("y", "z"), 0.125, True), ("u", ("y", "z"), 0.125, False))
 
 
-def test_an_interface_that_has_no_solution_is_left_after_eight_repetitions():
+def test_unsolvable_interface_stops_after_eight_iterations():
     """Columns are found twice, at first and at the fourth repetition, and the last step is that of the last ramps."""
 
     class Restless(Counted):
@@ -258,7 +258,7 @@ def test_an_interface_that_has_no_solution_is_left_after_eight_repetitions():
     assert a.steps == 8 + 2 + 1
 
 
-def test_the_response_around_a_bond():
+def test_response_around_a_bond_matches_derivatives():
     """x' = c u² from u = 2: the quotient over a thousandth of it; from nothing over a thousandth. Units are put back, and forgotten."""
     a, b, wires = pair("plain")
     a.law = lambda u: u * u  # pyright: ignore[reportAttributeAccessIssue]
@@ -280,7 +280,7 @@ def test_the_response_around_a_bond():
 @pytest.mark.parametrize(
     ("factor", "told"), [(1.0, True), (-1.0, False), (1.2e-9, True), (0.9e-9, False), (0.0, False)]
 )
-def test_a_bond_whose_product_is_positive_feeds_every_motion(factor: float, told: bool):
+def test_positive_bond_product_is_reported_as_wrong_sign(factor: float, told: bool):
     a, b = Sum("a", 1.0), Sum("b", 3.0)
     master = Master([a, b], [Wire(a, "y", b, "u"), Wire(b, "y", a, "u", factor=factor)])
     found = crossed(master, [Bond("one", 0, 1)], 0.0, 1.0)
@@ -293,7 +293,7 @@ def test_a_bond_whose_product_is_positive_feeds_every_motion(factor: float, told
     assert crossed(master, [], 0.0, 1.0) == []
 
 
-def test_units_without_rollback_are_skipped():
+def test_sign_check_skips_units_without_rollback():
     a, b, _ = pair("plain")
     master = Master([a, b], [Wire(a, "y", b, "u"), Wire(b, "y", a, "u")])
 

@@ -63,7 +63,7 @@ def wrapper(
     return path.read_text(encoding="utf-8")
 
 
-def test_models_of_the_page_move_as_the_drive_and_the_boom(tmp_path: Path):
+def test_modelica_models_of_the_page_match_drive_and_boom(tmp_path: Path):
     """Flange and ports give the same motion, and that of BoomExample with the same command: kinetree modelica wrote the model with the flange."""
     pytest.importorskip("rumoca")
     more = block() + wrapper(tmp_path) + "\n".join(re.findall(r"```modelica\n(.*?)```", PAGE, re.S))
@@ -90,7 +90,7 @@ def test_flange_start_position_is_documented(tmp_path: Path):
     assert "assert(abs(lift_actuator.flange.s - fmu.lift_length) < 0.001" in text
 
 
-def test_rotary_actuators_and_chambers_have_their_ports(tmp_path: Path):
+def test_modelica_ports_exist_for_rotary_actuators_and_chambers(tmp_path: Path):
     text = wrapper(tmp_path, "lib:carrier", "Carrier", "--set", "outside=1")
     assert "Modelica.Mechanics.Rotational.Interfaces.Flange_b slew_drive" in text
     assert "fmu.slew_drive_force = slew_drive_actuator.moment;" in text
@@ -117,7 +117,7 @@ def test_rotary_actuators_and_chambers_have_their_ports(tmp_path: Path):
     )
 
 
-def test_a_coordinate_that_slides_has_a_flange_that_slides(tmp_path: Path):
+def test_sliding_coordinate_gets_translational_flange(tmp_path: Path):
     """The flange follows what the coordinate is, not that it is one."""
     file = tmp_path / "slide.json"
     joint = {"child": "b", "type": "prismatic", "axis": "x", "coordinates": ["x"]}
@@ -137,7 +137,7 @@ def test_a_coordinate_that_slides_has_a_flange_that_slides(tmp_path: Path):
     )
 
 
-def test_names_of_modelica_are_each_used_once():
+def test_modelica_names_are_unique():
     """Signs that Modelica has no room for become _; what would then be one name, or a word of the language, gets one more."""
     names, wanted = (
         Names(),
@@ -158,14 +158,14 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "says"), REFUSED)
-def test_names_that_cannot_be_are_refused(
+def test_invalid_modelica_names_are_refused(
     name: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     assert main(["modelica", "lib:boom", "-o", str(tmp_path / name)]) == 2
     assert says in capsys.readouterr().err
 
 
-def test_controller_samples_as_ours():
+def test_modelica_controller_samples_match_ours():
     """A step of what is measured: forty samples by both, sums of numbers below 10."""
     pytest.importorskip("rumoca")
     ours = Controller(
@@ -189,7 +189,7 @@ def test_controller_samples_as_ours():
     assert float(found["c.command"][-1]) == pytest.approx(ours.command, rel=1e-9)
 
 
-def test_every_class_is_named_on_the_page():
+def test_every_modelica_class_is_named_on_the_page():
     for name in HOME:
         assert f"`{name}`" in PAGE or name in ("orificeFlow", "FlangeMass"), name
 

@@ -31,7 +31,7 @@ def places(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_every_class_of_the_package_can_be_drawn(name):
+def test_every_modelica_class_has_a_drawable_icon(name):
     """An icon each; connectors in places of their own."""
     kind, text = CLASSES[name]
     assert "annotation(Icon(" in text
@@ -61,7 +61,7 @@ def boom(chambers: bool) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("chambers", [False, True])
-def test_connectors_of_written_models_are_apart(chambers):
+def test_connectors_of_written_models_do_not_overlap(chambers):
     """Signals, and both sides of a cylinder; what the block calls otherwise is given to it by that name."""
     unit = fmu_unit(load(boom(chambers)))
     wrapper = wrapper_text(unit, "Boom", "boom_me_FMU", {"lift": 1.0})

@@ -33,7 +33,7 @@ RELATIVE = 1e-10
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_model_is_balanced(name: str):
+def test_every_modelica_model_is_balanced(name: str):
     """A connector that nothing is connected to carries no flow: alone, some parts are balanced but determine nothing."""
     assert not rumoca.validate_source(TEXT, model=HOME[name])
     structure = compiled(name).structure()
@@ -67,7 +67,7 @@ def close(ours: float, theirs: float, scale: float = 0.0) -> bool:
     return abs(ours - theirs) <= RELATIVE * max(abs(ours), abs(theirs), scale)
 
 
-def test_right_hand_side_of_the_drive():
+def test_modelica_right_hand_side_of_drive_matches():
     equations = Equations(compiled("ServoDrive"))
     random = np.random.default_rng(1)
     for _ in range(STATES):
@@ -93,7 +93,7 @@ def test_right_hand_side_of_the_drive():
         assert close(DRIVE.stiffness, theirs["stiffness"])
 
 
-def test_right_hand_side_of_the_boom_with_its_drive():
+def test_modelica_right_hand_side_of_boom_and_drive_matches():
     """Mechanism, interface block and ported drive in Modelica beside our one system of both, coordinates and pressures."""
     scenario = read_scenario("lib:boom")
     raw = actuated(scenario)
@@ -205,7 +205,7 @@ def test_modelica_rates_of_carrier_drives_match():
         assert close(force, theirs["slew_drive_force"], scale=2e-3 * at["slew_a.pressure"])
 
 
-def test_the_cylinder_of_the_carrier_fits_its_actuator():
+def test_modelica_carrier_cylinder_fits_its_actuator():
     """It ended at 1.4 m where the actuator begins at 1.45 m: the oil had 0.37 litres where the dead volume alone is one."""
     system = load("lib:carrier", outside=1).compile()
     result = system.simulate(stop_time=0.02, output_step=0.01)
@@ -225,7 +225,7 @@ CIRCUIT = {
 }  # fmt: skip
 
 
-def test_right_hand_side_of_the_whole_circuit():
+def test_modelica_right_hand_side_of_complete_circuit_matches():
     """lib:servo-drive and ServoCircuit: pump, accumulator, valves, hoses, cylinder."""
     equations, system = Equations(compiled("ServoCircuit")), load("lib:servo-drive").compile()
     random, nothing = np.random.default_rng(5), np.zeros(0)
@@ -257,7 +257,7 @@ def test_right_hand_side_of_the_whole_circuit():
             assert close(ours[name], theirs[f"der({modelica})"]), name
 
 
-def test_motion_of_the_whole_circuit():
+def test_modelica_motion_of_complete_circuit_matches():
     """The boom with the whole drive by rumoca, at its default tolerance, beside lib:servo-drive and lib:boom in one system."""
     found, exact = compiled("CircuitExample").simulate((0.0, 1.2)), one_system()
     assert (

@@ -138,7 +138,7 @@ def named(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "name", ["2k", "a b", "a.b", "a..", "größe", "模" * 66, "k" * 200, "lambda", "a'b", "[red]"]
 )
-def test_a_unit_may_have_any_name_that_a_file_can_have(name: str):
+def test_unit_names_may_be_any_valid_file_name(name: str):
     assert [unit.name for unit in scenario_of(named(name), FILE).units] == ["m", name]
 
 
@@ -156,14 +156,14 @@ def test_a_unit_may_have_any_name_that_a_file_can_have(name: str):
         "k" * 201,
     ],
 )
-def test_a_unit_with_a_name_that_no_file_can_have_is_refused(name: str):
+def test_unit_names_invalid_as_file_names_are_refused(name: str):
     """Its FMU is a file of that name: it would be written beside the folder that it belongs to, or not at all."""
     with pytest.raises(BadInput) as caught:
         scenario_of(named(name), "s.toml")
     assert str(caught.value) == f"s.toml: units: found the name {shown(name)}, expected {FILE_NAME}"
 
 
-def test_small_rules_of_scenarios():
+def test_scenario_consistency_rules():
     """Positive numbers, steps as long as the run, scenarios that ship; schemes stand as the docs list them, those without a place behind."""
     assert [positive(value, "x") for value in (1, 0.5, 1e-300)] == [1.0, 0.5, 1e-300]
     for wrong in (0, 0.0, -1.0, math.inf, math.nan, True, "1", None):
@@ -217,7 +217,7 @@ def block(
     return Scenario("s.toml", "s", specs, Coupling("m", "lift", "d", controller))
 
 
-def test_a_coupled_drive_carries_the_load_at_rest(monkeypatch: pytest.MonkeyPatch):
+def test_coupled_drive_carries_load_at_equilibrium(monkeypatch: pytest.MonkeyPatch):
     """4 kN at 1.25 m, found by two accelerations; the described force and oil make place for the drive's."""
     scenario = block(monkeypatch)
     raw = scenario_units.actuated(scenario)
@@ -333,7 +333,7 @@ def test_unit_start_values_are_applied():
     )
 
 
-def test_programs_are_units():
+def test_drives_and_controllers_are_units():
     """Values are attributes; a drive starts at rest under its load, a controller where it measures; other values go to inputs."""
     program: Any = SimpleNamespace(a=1.0, step=lambda h: math.sqrt(-h))
     plain = ProgramSlave(program, "p")
@@ -367,7 +367,7 @@ def test_programs_are_units():
         known("p", {"x": 1.0}, ["speed", "load"])
 
 
-def test_names_of_units_may_begin_alike():
+def test_unit_names_may_share_a_prefix():
     assert [parted(text, ["a", "a.b"]) for text in ("a.x", "a.b.x", "a.b", "a.b.", "a.", "b.x", "ab.x")] == [
         ("a", "x"), ("a.b", "x"), ("a", "b"), ("a", "b."), ("", "a."), ("", "b.x"), ("", "ab.x"),
     ]  # fmt: skip

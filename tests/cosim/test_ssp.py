@@ -119,7 +119,7 @@ def run_there(
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
-def test_files_obey_the_schemas(archive: Path, version: str, tmp_path: Path):
+def test_ssp_files_are_valid_by_schema(archive: Path, version: str, tmp_path: Path):
     """The schemas of SSP 1.0 that fmpy carries; 2.0 differs in the number and in additions that are not used."""
     from fmpy import ssp
     from lxml import etree
@@ -143,7 +143,7 @@ def test_files_obey_the_schemas(archive: Path, version: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_names_are_identifiers(version: str, archive: Path, tmp_path: Path):
+def test_ssp_names_become_identifiers(version: str, archive: Path, tmp_path: Path):
     """OMSimulator ends at names such as "Luffing boom with servo cylinder"; texts of outputs it logs as errors. The user's name comes back."""
     from lxml import etree
 
@@ -205,7 +205,7 @@ def test_every_connector_is_a_variable_with_its_unit(archive: Path, tmp_path: Pa
         )
 
 
-def test_archive_runs_as_the_scenario(archive: Path, tmp_path: Path):
+def test_ssp_archive_runs_like_the_scenario(archive: Path, tmp_path: Path):
     """The same FMUs, the same master: the same numbers to the last bit."""
     found = run_here(archive, tmp_path)
     trace = run_coupled(read_scenario("lib:boom"), "chambers", STEP, STEP * COUNT, "native").trace
@@ -235,7 +235,7 @@ def test_ssp_hosts_agree(archive: Path, host: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_hosts_run_the_carrier(host: str, tmp_path: Path):
+def test_ssp_hosts_run_the_carrier(host: str, tmp_path: Path):
     """Seven units, a departure, steps of 1 ms, at which held values are stable: the one system to a fiftieth of the motion.
 
     Hosts know no slopes: without them our held master gives the same to the rounding of times in ns, at 1e-2 rad/s and 1e3 steps.
@@ -327,7 +327,7 @@ def test_told_scheme_survives_ssp_export(tmp_path: Path):
         ([], "ends in .ssp"),
     ],
 )
-def test_exports_that_cannot_be_are_refused(
+def test_impossible_ssp_exports_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture, options: list[str], said: str
 ):
     path = tmp_path / ("boom.ssp" if options else "boom.zip")

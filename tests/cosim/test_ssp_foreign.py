@@ -67,7 +67,7 @@ def test_units_are_converted_before_a_transformation(tmp_path: Path):
     assert (link.factor, link.offset) == pytest.approx((2e-3, 1.0))
 
 
-def test_conversion_can_be_suppressed(tmp_path: Path):
+def test_unit_conversion_can_be_suppressed(tmp_path: Path):
     wire = connection("a.y", "b.u").replace(
         "<s:Connection ", '<s:Connection suppressUnitConversion="true" '
     )
@@ -108,7 +108,7 @@ def test_subsystems_are_flattened(tmp_path: Path):
     assert (link.factor, link.offset) == (6.0, 1.0)
 
 
-def test_steps_of_other_tools_are_read(tmp_path: Path):
+def test_communication_steps_of_other_tools_are_read(tmp_path: Path):
     osp = (
         '<osp:Algorithm xmlns:osp="x"><osp:FixedStepAlgorithm baseStepSize="0.02"/></osp:Algorithm>'
     )
@@ -138,7 +138,7 @@ def test_values_are_converted_to_the_units_of_their_connectors(tmp_path: Path):
     assert unit.values == {"width": pytest.approx(0.25), "count": 3}
 
 
-def test_values_are_mapped(tmp_path: Path):
+def test_ssp_values_are_mapped_to_parameters(tmp_path: Path):
     """Only what a mapping names is given, under its target's name: half of the width in m, plus 1."""
     entry = '<m:MappingEntry source="width" target="half"><c:LinearTransformation factor="0.5" offset="1"/></m:MappingEntry>'
     space = 'xmlns:m="http://ssp-standard.org/SSP1/SystemStructureParameterMapping"'
@@ -206,7 +206,7 @@ def test_unsupported_ssp_features_are_named(tmp_path: Path, body: str, said: str
         read(tmp_path, body)
 
 
-def test_units_that_do_not_fit_are_named(tmp_path: Path):
+def test_incompatible_ssp_units_are_named(tmp_path: Path):
     tail = UNITS.replace('name="m"><c:BaseUnit m="1"', 'name="m"><c:BaseUnit s="1"')
     with pytest.raises(BadInput, match="a.y -> b.u: mm cannot become m"):
         read(tmp_path, system(A + B, connection("a.y", "b.u")), tail)
@@ -221,7 +221,7 @@ def test_unknown_versions_are_named(tmp_path: Path, version: str, said: str):
         read(tmp_path, system(A), "", version)
 
 
-def test_archives_that_are_none_are_named(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_invalid_ssp_archives_are_named(tmp_path: Path, capsys: pytest.CaptureFixture):
     path = tmp_path / "x.ssp"
     path.write_text("not a zip")
     assert main(["cosim", str(path)]) == 2 and "is not an SSP archive" in capsys.readouterr().err
@@ -240,7 +240,7 @@ def test_archives_that_are_none_are_named(tmp_path: Path, capsys: pytest.Capture
     )
 
 
-def test_a_foreign_archive_runs(tmp_path: Path):
+def test_ssp_archive_of_another_tool_runs(tmp_path: Path):
     """Two proportional controllers in a row, the values inline with prefixes of components: u2 = g2 (0 - 1e-3 g1 (2 - 0))."""
     fmu = build_controller_fmu(Controller(Pid(gain=1.0, lower=-9.0, upper=9.0)), tmp_path / "c.fmu")
     values = "".join(
@@ -283,7 +283,7 @@ def test_archive_paths_cannot_escape(tmp_path: Path, name: str):
     assert not list(tmp_path.rglob("out.txt"))
 
 
-def test_few_bytes_do_not_become_many(tmp_path: Path):
+def test_archive_bombs_are_refused(tmp_path: Path):
     """60 MB of zeros in 60 kB; the same amount of noise is taken for what it is."""
     path = packed(tmp_path / "x.ssp", {"a.bin": bytes(60_000_000)})
     assert path.stat().st_size < 100_000
@@ -331,7 +331,7 @@ def test_ssp_values_are_read_from_archive(tmp_path: Path, source: str):
             read(tmp_path, system(body))
 
 
-def test_entities_are_refused(tmp_path: Path):
+def test_xml_entities_are_refused(tmp_path: Path):
     (tmp_path / "SystemStructure.ssd").write_text('<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>')
     with pytest.raises(BadInput, match="declares entities"):
         read_ssd(tmp_path, "x.ssp")

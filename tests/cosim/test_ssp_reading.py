@@ -82,7 +82,7 @@ def test_nested_connections_are_flattened():
         ([Edge(("a", "q"), ("b", "u"))], "'a' has no connector 'q'"), ([Edge(("a", "y"), ("b", "q"))], "'b' has no connector 'q'"),
     ],
 )  # fmt: skip
-def test_connections_that_cannot_be_are_named(edges: list[Edge], said: str):
+def test_invalid_ssp_connections_are_named(edges: list[Edge], said: str):
     with pytest.raises(BadInput, match=said):
         wired(*edges)
 
@@ -163,7 +163,7 @@ def test_values_are_converted_and_then_mapped(tmp_path: Path):
         given(mapped(("T", "t", "")))
 
 
-def test_values_of_systems_win_and_are_named_by_paths(tmp_path: Path):
+def test_values_of_outer_systems_take_precedence(tmp_path: Path):
     """Of the parts inside, with a prefix where there is one; what belongs to no component is noted."""
     inside = f'<s:System name="left">{bound(BOILS, more=chr(32) + chr(112) + "refix=" + chr(34) + "a." + chr(34))}'
     inside += system(component("a", "", bound(BOILS.replace("212", "1")))) + "</s:System>"
@@ -209,7 +209,7 @@ def test_unsupported_ssp_elements_are_named(tmp_path: Path, body: str, said: str
         ('m="1" factor="0"', "unit 'm' has the factor 0"),
     ],
 )
-def test_units_that_are_none_are_refused(tmp_path: Path, change: str, said: str):
+def test_invalid_ssp_units_are_refused(tmp_path: Path, change: str, said: str):
     with pytest.raises(BadInput, match=said):
         read(
             tmp_path,
@@ -218,7 +218,7 @@ def test_units_that_are_none_are_refused(tmp_path: Path, change: str, said: str)
         )
 
 
-def test_connectors_without_types_and_long_names_are_taken(tmp_path: Path):
+def test_connectors_without_types_and_with_long_names_are_accepted(tmp_path: Path):
     """Two hundred characters, fifty systems inside one another; a connector may leave its type open, one of a boolean is a number."""
     ends = '<s:Connector name="y" kind="output"/>' + connector("u", "input", "", "Boolean")
     structure = read(
@@ -328,7 +328,7 @@ def member(name: str, size: int = 0, packed: int = 0) -> ZipInfo:
     return found
 
 
-def test_sizes_and_names_at_their_bounds():
+def test_ssp_size_and_name_limits_are_inclusive():
     """Ten thousand files, names of 200 characters, 2 GB; above 50 MB no more than two hundred bytes of each packed one."""
     check = lambda *members: foreign_archives.check_members(Path("x.ssp"), list(members))  # noqa: E731
     check(*[member("a")] * 10_000)
@@ -344,7 +344,7 @@ def test_sizes_and_names_at_their_bounds():
             check(*members)
 
 
-def test_sources_stay_in_the_folder(tmp_path: Path):
+def test_ssp_sources_stay_in_the_folder(tmp_path: Path):
     assert [foreign_archives.stays(name) for name in ("a", "a/b", "a..b", "./a")] == [True] * 4
     assert [
         foreign_archives.stays(name)

@@ -228,7 +228,7 @@ def variable(
     )
 
 
-def test_connectors_are_the_variables_that_systems_of_scalars_know(monkeypatch: pytest.MonkeyPatch):
+def test_ssp_connectors_are_scalar_variables(monkeypatch: pytest.MonkeyPatch):
     """With values of parameters and of inputs that nothing feeds, in their own types, and over them what the unit starts with."""
     variables = [
         variable("x", "Real", "local", "1"), variable("y", "Float64", "output", "1"), variable("t", "String", "output"),

@@ -59,7 +59,7 @@ name = "rest"
 """
 
 
-def test_copies_follow_a_parameter():
+def test_number_of_copies_follows_a_parameter():
     for override, modules in (({}, 3), ({"modules": 5}, 5), ({"modules": 0}, 0)):
         mechanism = describe(tomllib.loads(CARRIER), **override)
         assert list(mechanism.bodies) == ["cradle", *(f"module{i}" for i in range(1, modules + 1))]
@@ -68,7 +68,7 @@ def test_copies_follow_a_parameter():
     assert mechanism.parameters["modules"].value == 0
 
 
-def test_copies_are_filled_everywhere():
+def test_braces_in_copies_are_replaced_everywhere():
     mechanism = describe(tomllib.loads(CARRIER))
     assert mechanism.bodies["module2"].mass == "mass + 2"
     assert mechanism.bodies["module3"].com == ("2", 0, 0)
@@ -113,7 +113,7 @@ def test_braces_compute_with_whole_numbers():
         ([1], "whole number"),
     ],
 )
-def test_wrong_numbers_of_copies(copies, words):
+def test_invalid_numbers_of_copies_are_refused(copies, words):
     description = tomllib.loads(CARRIER)
     description["bodies"]["module{i}"]["copies"] = copies
     with pytest.raises(ModelError, match="copies") as error:
@@ -128,7 +128,7 @@ def test_copies_need_different_names():
         describe(description)
 
 
-def test_braces_that_cannot_be_computed():
+def test_invalid_braces_are_refused():
     description = tomllib.loads(CARRIER)
     description["bodies"]["module{i}"]["mass"] = "{i//0}"
     with pytest.raises(ModelError, match="cannot compute"):
@@ -164,7 +164,7 @@ def test_description_dict_is_not_modified():
     assert description == tomllib.loads(CARRIER)
 
 
-def test_library_generators_take_their_arguments(monkeypatch, tmp_path):
+def test_library_generators_accept_their_arguments(monkeypatch, tmp_path):
     """Keywords that the generator knows go to it, the others replace parameters."""
     module = types.ModuleType("kinetree.models.library.two_words")
 

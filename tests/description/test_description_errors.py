@@ -340,7 +340,7 @@ def test_unreadable_files_are_refused(tmp_path, name, content, words):
         "nowhere",
     ],
 )
-def test_sources_that_do_not_exist(source):
+def test_missing_sources_are_refused(source):
     assert len(problems_of(source)) == 1
 
 

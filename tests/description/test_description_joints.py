@@ -195,7 +195,7 @@ def test_scalar_start_suits_single_coordinate():
         ({"transforms": [], "start": 1}, "start"),
     ],
 )
-def test_contradictions_name_their_key(keys, key):
+def test_contradictory_joint_keys_are_named(keys, key):
     with pytest.raises(JointProblem) as error:
         form(**keys)
     assert error.value.key == key
@@ -210,7 +210,7 @@ def test_planar_joint_moves_in_a_right_handed_frame(axis):
     assert np.linalg.det(frame) > 0
 
 
-def test_planar_joint_about_the_coordinate_axes():
+def test_planar_joint_planes_follow_coordinate_axes():
     assert perpendiculars((0, 0, 1)) == ((1, 0, 0), (0, 1, 0))
     assert perpendiculars((1, 0, 0)) == ((0, 1, 0), (0, 0, 1))
     assert perpendiculars((0, 1, 0)) == ((0, 0, 1), (1, 0, 0))

@@ -72,7 +72,7 @@ DEFINED = [
 ]  # hidden values without a register of their own
 
 
-def test_hidden_names_are_found():
+def test_names_generated_internally_are_found():
     names = hidden_names()
     assert {
         "foot.position",
@@ -86,7 +86,7 @@ def test_hidden_names_are_found():
 
 
 @pytest.mark.parametrize("name", sorted({*hidden_names(), *OFFERED, *DEFINED}))
-def test_a_made_up_name_is_free_for_a_parameter_and_for_an_output(name):
+def test_unused_names_are_free_for_parameters_and_outputs(name):
     """The user's value is the user's, and the motion is that of the mechanism without it."""
     plain = load(mechanism()).compile().simulate(stop_time=0.05, output_step=0.05)
     given = (
@@ -130,7 +130,7 @@ def test_dropped_output_name_is_not_reused():
     assert not np.nan_to_num(r["foot.penetration"]).any()
 
 
-def test_variables_of_the_fmu_have_names_of_their_own():
+def test_fmu_variable_names_are_unique():
     """Also as OpenModelica's import writes them: `stage` and event indicators step aside for the description's names, which step aside for `time`."""
     outputs = {
         "fmu.stage": {"value": "z"},

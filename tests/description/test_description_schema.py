@@ -163,7 +163,7 @@ def test_reference_pages_are_current():
         assert (DOCS / name).read_text(encoding="utf-8") == text, name
 
 
-def test_every_table_stands_on_one_page_and_in_the_index():
+def test_every_table_is_on_one_page_and_in_the_index():
     titles = [entry.title for found in entries().values() for entry in found]
     assert sorted(title for title in titles if title.strip("`") in TABLES) == sorted(
         f"`{title}`" for title in TABLES
@@ -247,7 +247,7 @@ def test_numbers_stay_floats_and_expressions_stay_text():
     assert mechanism.run.tolerances.relative == 1e-6
 
 
-def test_lines_of_keys():
+def test_line_numbers_of_keys_are_found():
     lines = scan(
         "a = 1\n[b.c]\n'd e' = 2\nf.g = 3\n[[h]]\ni = 1\n[h.k]\nl = 4 # m = 5\n[[h]]\ni = 2\n"
     )
@@ -304,14 +304,14 @@ def test_units_resolve_into_base_units(text, factor, base):
     assert unit.base == base
 
 
-def test_temperature_has_an_offset_and_stands_alone():
+def test_temperature_units_with_offset_cannot_be_combined():
     assert parse_unit("degC").offset == 273.15
     for wrong in ("degC/s", "q", "N..m", "m^x", "N/", "m99999", "x" * 200, "kkg", "(m"):
         with pytest.raises(UnitError):
             parse_unit(wrong)
 
 
-def test_readers_are_made_for_kinds_that_are_used():
+def test_table_readers_are_created_for_used_kinds_only():
     """The reader of a kind is made for its first table; what it says and where does not differ from a union of all kinds."""
     either = OneOf({name: kind.table for name, kind in KINDS.items()}, force_kind)
     assert not either.reader.cache_info().currsize

@@ -54,7 +54,7 @@ def test_units_convert_to_coherent_units():
         ("kN/mm", 1e6, 0),
     ],
 )
-def test_there_and_back(unit, factor, offset):
+def test_unit_conversions_round_trip(unit, factor, offset):
     values = np.array([-40.0, 0.0, 3.0])
     assert parse_unit(unit).to_si(values) == pytest.approx(values * factor + offset, rel=1e-15)
     assert parse_unit(unit).from_si(parse_unit(unit).to_si(values)) == pytest.approx(
@@ -109,7 +109,7 @@ def test_parameters_are_converted_with_their_bounds_and_overrides_are_in_si():
         load(d, l=900)  # metres: above the bound
 
 
-def test_copies_count_with_converted_parameters():
+def test_number_of_copies_uses_converted_parameters():
     d = pendulum(
         parameters={
             "n": {"value": 300, "unit": "%"},
@@ -301,7 +301,7 @@ def test_library_has_no_clash_of_dimensions():
         assert not load(f"lib:{name}").description.warnings, name
 
 
-def test_a_display_unit_never_touches_the_value(tmp_path):
+def test_display_unit_does_not_change_the_value(tmp_path):
     """The position of the bob in mm: SI in result, files and FMU, mm where it is shown."""
     tip = {"quantity": "position", "body": "a", "axis": "x", "point": [0, 0, -1], "unit": "mm"}
     mechanism = load(
@@ -378,7 +378,7 @@ def test_event_assignments_and_actuators_have_units(extra: dict, message: str):
     assert message in str(error.value)
 
 
-def test_numbers_without_a_unit_may_stand_for_any():
+def test_numbers_without_unit_match_any_unit():
     load(
         SLIDE
         | {

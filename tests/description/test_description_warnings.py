@@ -42,7 +42,7 @@ LEG = {"kind": "jack", "axis": "-z", "extension": 0.3}
         ({key: value for key, value in WHEEL.items() if key != "friction_speed"}, False),
     ],
 )
-def test_a_speed_that_develops_no_friction(force: dict, said: bool):
+def test_too_large_friction_speed_is_warned(force: dict, said: bool):
     """Elastic side forces and patches develop friction by deflection: `friction_speed` was read by nothing."""
     assert warned(pendulum(forces={"f": force})) == ["forces.f.friction_speed"] * said
 
@@ -120,7 +120,7 @@ def test_unnormalised_rotations_are_warned(kind: str, start: list[float], count:
     assert warned(pendulum(joints={"j": joint})) == ["joints.j.start"] * count
 
 
-def test_more_rows_than_a_result_may_have():
+def test_too_many_result_rows_are_warned():
     with pytest.raises(ModelError, match="rows"):
         load(pendulum(run={"stop_time": 10, "output_step": 1e-9}))
     system = load(pendulum()).compile()
@@ -141,7 +141,7 @@ def test_large_start_angle_is_warned(start: object, count: int):
     assert warned(d) == ["joints.j"] * count
 
 
-def test_check_prints_them(tmp_path, capsys):
+def test_check_prints_description_warnings(tmp_path, capsys):
     path = tmp_path / "m.toml"
     path.write_text(
         '[parameters]\nk = 1\n[bodies.a]\nmass = 1\n[joints.j]\nchild = "a"\ntype = "prismatic"\n'

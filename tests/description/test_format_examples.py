@@ -42,7 +42,7 @@ def together(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_example_is_a_mechanism(name: str):
+def test_every_format_example_is_a_mechanism(name: str):
     content = tomllib.loads(TEXTS[name])
     whole = content if name in WHOLE else together(tomllib.loads(TEXTS["base"]), content)
     mechanism = load(whole)

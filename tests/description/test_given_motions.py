@@ -71,14 +71,14 @@ def test_corners_at_unknown_instants_are_warned_about(by: str):
         "a",
     ],
 )
-def test_continuous_motions_pass(by: str):
+def test_continuous_prescribed_motions_are_accepted(by: str):
     assert not any(
         "not known ahead" in str(warning) for warning in load(given(by)).description.warnings
     )
 
 
 @pytest.mark.parametrize("method", ["CBM", "DEC-H"])
-def test_forms_that_no_unit_has_are_refused(method: str):
+def test_forms_unsupported_by_fmus_are_refused(method: str):
     """[run] method was left out of FMUs without a word."""
     with pytest.raises(FmuError, match=f"'{method}'.*DEC"):
         fmu_unit(load(given("sin(t)", run={"method": method})))

@@ -66,7 +66,7 @@ def test_every_cut_closes_one_cycle(graph):
 
 
 @given(graphs())
-def test_sets_follow_from_predecessors(graph):
+def test_tree_sets_follow_from_predecessors(graph):
     bodies, joints = graph
     parent = regular_numbering(bodies, joints).parent
     n = len(parent)
@@ -84,7 +84,7 @@ def test_sets_follow_from_predecessors(graph):
 
 
 @given(graphs())
-def test_regular_order_of_the_user_is_kept(graph):
+def test_valid_body_order_of_the_user_is_kept(graph):
     """Listing the bodies in the order found gives the same order again, and reversed joints are not needed more often."""
     bodies, joints = graph
     first = regular_numbering(bodies, joints)
@@ -93,7 +93,7 @@ def test_regular_order_of_the_user_is_kept(graph):
 
 
 @given(graphs(), st.data())
-def test_wishes_about_cuts_are_respected(graph, data):
+def test_requested_cuts_are_respected(graph, data):
     """A joint that closes a loop may be cut on demand; joints to be kept stay when they close no loop among themselves."""
     bodies, joints = graph
     topology = regular_numbering(bodies, joints)
@@ -115,7 +115,7 @@ def loop(*pairs, cut=None):
     return [(f"j{k}", parent, child, (cut or {}).get(k)) for k, (parent, child) in enumerate(pairs)]
 
 
-def test_loop_is_cut_in_its_middle():
+def test_loop_is_cut_at_its_middle_joint():
     """Six bodies in a ring fixed at both ends: both branches get three bodies."""
     pairs = [
         (GROUND, "a"),
@@ -131,7 +131,7 @@ def test_loop_is_cut_in_its_middle():
     assert max(len(path_set(topology.parent, i)) for i in range(1, 7)) == 3
 
 
-def test_direction_counts_more_than_balance():
+def test_joint_direction_takes_precedence_over_balanced_cut():
     """A four-bar written around the loop is cut where it returns to the ground, so that no joint is used backwards."""
     topology = regular_numbering(
         list("abc"), loop((GROUND, "a"), ("a", "b"), ("b", "c"), ("c", GROUND))
@@ -140,7 +140,7 @@ def test_direction_counts_more_than_balance():
     assert not any(topology.reversed)
 
 
-def test_joint_is_reversed_when_only_path():
+def test_joint_is_reversed_if_it_is_the_only_path():
     topology = regular_numbering(["a", "b"], loop((GROUND, "b"), ("a", "b")))
     assert topology.order == ("b", "a")
     assert topology.parent == (0, 1)
@@ -169,7 +169,7 @@ def test_bodies_without_path_are_named():
     assert error.value.bodies == ("b", "c")
 
 
-def test_regular_numbering_of_a_published_carrier():
+def test_numbering_of_published_carrier_is_regular():
     """Predecessors 0, 1, 1, 3, 4, 5, 5 of the detailed carrier ([Sh24] chapter 5) from a shuffled list."""
     names = ["rear", "front", "frame", "platform", "cradle", "m1", "m2"]
     parents = [GROUND, "rear", "rear", "frame", "platform", "cradle", "cradle"]

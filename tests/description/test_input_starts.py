@@ -49,7 +49,7 @@ def test_host_values_override_input_starts(given, push, drag):
     assert run.columns[0] == pytest.approx((push - drag) / 2, rel=1e-9)
 
 
-def test_one_evaluation_uses_the_expression():
+def test_single_evaluation_uses_start_expression_of_input():
     system = load(MODEL).compile()
     assert np.allclose(system.accelerations(0.0, [0.0], [0.0]), 7.5)
     assert np.allclose(system.accelerations(0.0, [0.0], [0.0], {"push": 1.0}), 0.5)

@@ -37,7 +37,7 @@ def nested(levels: int) -> list:
     return found
 
 
-def test_raw_descriptions_are_of_bounded_size(monkeypatch):
+def test_size_of_raw_descriptions_is_limited(monkeypatch):
     """Depth, keys, texts, values and characters, each at its bound; arrays become lists."""
     assert plain({"a": nested(12)}, "") == {"a": nested(12)}
     assert (
@@ -105,7 +105,7 @@ def test_table_texts_name_their_keys():
     )
 
 
-def test_files_of_the_largest_size(tmp_path: Path, monkeypatch):
+def test_file_size_limit_is_inclusive(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(source, "LARGEST_FILE", {".toml": 10, ".json": 20})
     (tmp_path / "a.toml").write_bytes(b"a = 1\n####")
     (tmp_path / "b.toml").write_bytes(b"a = 1\n#####")
@@ -119,7 +119,7 @@ def test_files_of_the_largest_size(tmp_path: Path, monkeypatch):
         read(tmp_path / "b.yaml")
 
 
-def test_expressions_of_the_largest_size():
+def test_expression_size_limit_is_inclusive():
     """20 000 characters, 200 deep, 5 000 pieces: `x + x` has three and one more with every further term."""
     assert said(changed("gravity", [0, 0, "1" + " " * 19_999])) == []
     assert "at most 20000" in said(changed("gravity", [0, 0, "1" + " " * 20_000]))[0]
@@ -159,7 +159,7 @@ def columns(monkeypatch) -> dict:
     return given
 
 
-def test_points_of_files(columns: dict):
+def test_table_points_are_read_from_files(columns: dict):
     """The first two columns in their own units, or those that are asked for; rows without numbers are left out."""
     assert points({"file": "f"}, Path()) == ([0.0, 1e-3, 3e-3], [5.0, 6.0, 8.0])
     assert points({"file": "f", "columns": ["F", "T"], "units": ["kN", ""]}, Path()) == (
@@ -183,7 +183,7 @@ def test_points_of_files(columns: dict):
             points({"file": "f"} | table, Path())
 
 
-def test_files_of_many_and_few_rows(columns: dict, monkeypatch):
+def test_row_limits_of_table_files(columns: dict, monkeypatch):
     for size, words in (
         (200_000, ""),
         (200_001, "200001 rows, expected at most 200000"),
@@ -281,7 +281,7 @@ def test_robot_formats_are_recognised_by_suffix(tmp_path: Path):
         source.foreign_reader(tmp_path / "none.urdf")
 
 
-def test_entries_of_the_library():
+def test_library_entries_are_listed():
     """By names with either dash; files as paths, generators as functions; a near miss is told."""
     assert (
         source.library_entry("lib:four_bar") == source.library_entry("lib:four-bar")

@@ -39,7 +39,7 @@ def solid(shape: dict) -> tuple[float, np.ndarray, np.ndarray]:
     return properties({"density": RHO, "shapes": [shape]})
 
 
-def test_boxes_cylinders_spheres_and_capsules_have_their_closed_forms():
+def test_mass_properties_of_primitive_shapes_match_closed_forms():
     a, b, c, r, h = 0.4, 0.3, 0.2, 0.05, 0.7
     m, com, J = solid({"box": [a, b, c]})
     assert m == pytest.approx(RHO * a * b * c, **TIGHT) and not com.any()
@@ -62,7 +62,7 @@ def test_boxes_cylinders_spheres_and_capsules_have_their_closed_forms():
 
 
 @pytest.mark.parametrize("corners", [[[0, 0], [0.3, 0], [0, 0.6]], [[0, 0], [0, 0.6], [0.3, 0]]])
-def test_extrusions_have_the_integrals_of_their_outline_whichever_way_it_runs(corners):
+def test_extrusion_mass_properties_do_not_depend_on_outline_orientation(corners):
     h = 0.5
     m, com, J = solid({"extrusion": corners, "height": h})
     assert m == pytest.approx(RHO * 0.09 * h, **TIGHT)
@@ -74,7 +74,7 @@ def test_extrusions_have_the_integrals_of_their_outline_whichever_way_it_runs(co
     assert J[0, 1] == pytest.approx(xy, **TIGHT)
 
 
-def test_shapes_are_turned_and_moved_as_they_are_drawn():
+def test_mass_properties_use_drawn_shape_poses():
     """Far away from the origin, too, nothing is lost."""
     far, r, h = [120.0, -50.0, 3.0], 0.1, 0.8
     m, com, J = solid({"cylinder": [r, h], "axis": [1, 0, 0], "at": far})
@@ -96,7 +96,7 @@ def test_shapes_are_turned_and_moved_as_they_are_drawn():
     assert written == pytest.approx(along, **TIGHT)
 
 
-def test_several_shapes_and_densities_add_up():
+def test_mass_properties_of_several_shapes_add_up():
     """A steel ball on an aluminium rod; paint has no mass; the material of a shape wins."""
     materials = {"steel": {"density": 7850.0}, "alu": {"density": {"value": 2.7, "unit": "g/cm3"}}}
     body = {
@@ -115,7 +115,7 @@ def test_several_shapes_and_densities_add_up():
     assert J[1, 1] == pytest.approx(yy, **TIGHT)
 
 
-def test_the_short_way_of_one_shape_is_weighed_at_its_place():
+def test_mass_of_single_shape_key_uses_its_position():
     m, com, _ = properties({"density": 1000, "shape": {"box": [1, 1, 1]}, "at": [0, 0, 2]})
     assert m == pytest.approx(1000, **TIGHT) and com == pytest.approx([0, 0, 2], **TIGHT)
 
@@ -155,7 +155,7 @@ def test_a_density_that_changes_during_the_run_changes_the_motion():
     assert result["a"][0] == pytest.approx(2.0) and result["a"][-1] == pytest.approx(0.5)
 
 
-def test_stated_values_win():
+def test_stated_mass_properties_take_precedence():
     """A stated mass scales the inertia of the shapes; a stated tensor is left alone."""
     shapes = [{"box": [1, 1, 1]}]
     m, _, J = properties({"density": 10, "mass": 11, "shapes": shapes})
@@ -176,7 +176,7 @@ def test_stated_values_win():
         ({"mass": 11, "com": [0.05, 0, 0], "inertia": [1.8, 1.8, 1.9, 0, 0, 0]}, ""),
     ],
 )
-def test_stated_values_far_from_the_shapes_are_warned_of(stated, key):
+def test_stated_mass_properties_far_from_shapes_are_warned(stated, key):
     body = {"density": 10, "shapes": [{"box": [1, 1, 1]}]} | stated
     warnings = load(described(body)).description.warnings
     assert [each.key for each in warnings] == ([f"bodies.b.{key}"] if key else [])
@@ -194,7 +194,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("key", BAD)
-def test_densities_that_give_no_mass_are_refused_by_their_place(key):
+def test_densities_without_positive_mass_are_refused_by_key(key):
     with pytest.raises(ModelError) as caught:
         load(described(BAD[key], materials={"steel": {"density": 7850}}))
     assert [problem.key for problem in caught.value.problems] == [key]
@@ -208,7 +208,7 @@ def test_a_density_and_a_material_together_and_empty_shapes_are_refused():
         assert caught.value.problems[0].key == "bodies.b"
 
 
-def test_scenery_has_no_mass():
+def test_scenery_shapes_have_no_mass():
     body = {"mass": 1.0}
     with pytest.raises(ModelError) as caught:
         load(described(body, scenery=[{"sphere": 1, "density": 3.0}]))
@@ -236,7 +236,7 @@ def write_obj(path, points, faces):
 OUTLINE = [[0.1, 0.0], [0.9, 0.2], [1.1, 0.7], [0.3, 0.9]]
 
 
-def test_closed_meshes_have_their_exact_integrals(tmp_path):
+def test_closed_mesh_mass_properties_are_exact(tmp_path):
     """As the extrusion over the same outline, in another unit, inside out, and far away."""
     pytest.importorskip("trimesh")
     points, faces = prism(OUTLINE, -0.25, 0.25)
@@ -270,7 +270,7 @@ def test_open_meshes_are_refused_and_can_be_left_out(tmp_path):
 
 
 # -- STEP ---------------------------------------------------------------------------------------------
-def test_solids_of_step_files_are_weighed_exactly(tmp_path):
+def test_step_file_mass_properties_are_exact(tmp_path):
     """Boundary representation, not triangles: the ball has its closed form."""
     write_step(tmp_path / "parts.step")
     mesh = {"mesh": str(tmp_path / "parts.step")}
@@ -286,7 +286,7 @@ def test_solids_of_step_files_are_weighed_exactly(tmp_path):
         solid(mesh | {"solid": 3})
 
 
-def test_what_is_no_step_file_is_refused(tmp_path):
+def test_invalid_step_file_is_refused(tmp_path):
     pytest.importorskip("gmsh")
     for text in ("", "ISO-10303-21;\nHEADER;\nENDSEC;\nDATA;\n#1=FOO(", "\x00" * 300):
         (tmp_path / "bad.step").write_text(text)

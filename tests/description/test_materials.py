@@ -18,7 +18,7 @@ def test_material_takes_expressions_and_units():
 
 
 @pytest.mark.parametrize("key", ["density", "youngs_modulus", "shear_modulus", "yield_stress"])
-def test_material_number_that_is_not_positive_is_refused(key: str):
+def test_non_positive_material_value_is_refused(key: str):
     with pytest.raises(ModelError) as refused:
         load(BASE | {"materials": {"steel": {"density": 7850.0, key: -1.0}}})
     assert f"materials.steel.{key}" in str(refused.value)

@@ -83,7 +83,7 @@ def test_valid_conditions_cause_no_warning(tmp_path: Path, when: str):
 
 
 @pytest.mark.parametrize("when", ["q", "sin(10*t)", "q > 0 and q"])
-def test_a_number_is_no_condition(tmp_path: Path, when: str):
+def test_numbers_used_as_conditions_are_reported(tmp_path: Path, when: str):
     assert any("above 0.5" in each for each in told(tmp_path, counting(when)))
     assert any(
         "stages[0].ends.when" in each
@@ -140,7 +140,9 @@ def test_empty_stage_ends_are_warned(tmp_path: Path):
         {"when": "q < 0", "set": {"n": "p"}},
     ],
 )
-def test_events_drop_with_missing_variables(tmp_path: Path, change: dict, event: dict):
+def test_events_with_missing_variables_are_dropped_with_warning(
+    tmp_path: Path, change: dict, event: dict
+):
     d = double(
         parameters=COUNT,
         events={"E": event},
@@ -207,7 +209,7 @@ def test_laws_with_missing_variables_are_named(more: dict, key: str):
         ([{"ends": {"at": 0.2}, "lock": ["k"], "free": ["k"]}, {}], "'k' in free and lock"),
     ],
 )
-def test_mistakes_of_locks_show_before_the_run(tmp_path: Path, stages: list, expected: str):
+def test_lock_mistakes_are_reported_before_the_run(tmp_path: Path, stages: list, expected: str):
     with pytest.raises(ModelError, match=expected):
         told(tmp_path, double(stages=stages))
 
@@ -227,12 +229,12 @@ def test_mistakes_of_locks_show_before_the_run(tmp_path: Path, stages: list, exp
         ({"integrator": "rk4", "step": 1e-3}, ""),
     ],
 )
-def test_steps_and_tolerances_that_count_otherwise(tmp_path: Path, run: dict, said: str):
+def test_ignored_steps_and_tolerances_are_warned(tmp_path: Path, run: dict, said: str):
     found = told(tmp_path, swing(run={"stop_time": 1.0, **run}))
     assert said in "".join(found) and bool(found) == bool(said)
 
 
-def test_inputs_are_used_and_within_their_bounds(tmp_path: Path):
+def test_unused_and_out_of_bounds_inputs_are_warned(tmp_path: Path):
     assert any(
         "nothing uses this input" in each
         for each in told(tmp_path, swing(inputs={"F": {"start": 1.0}}))
@@ -262,7 +264,7 @@ MADE = {
 
 
 @pytest.mark.parametrize("what", MADE)
-def test_parameters_that_decide_how_it_is_built(what: str):
+def test_structural_parameters_cannot_be_set_by_hosts(what: str):
     """A host cannot set them and events are refused, as neither compiles anew; others stay as they are. The end of a stage builds the next one."""
     parameters = {"k": {"value": 1.0}, "half": 0.5, "load": {"value": 1.0, "tunable": True}}
     d = swing(parameters=parameters, **MADE[what])
@@ -321,7 +323,7 @@ def test_unknown_report_columns_are_warned(tmp_path: Path, report: dict, words: 
     assert warning.startswith(words)
 
 
-def test_names_that_runs_have_are_not(tmp_path: Path):
+def test_columns_of_runs_cause_no_unknown_column_warning(tmp_path: Path):
     stages = [{"name": "swing 1", "ends": {"at": 0.5}}, {"name": "swing 2"}]
     table = {"columns": ["q", "der(*)"], "stages": ["swing*"], "reference": {"q": 1.0}}
     assert not told(

@@ -74,7 +74,7 @@ def test_bad_beam_is_refused_by_name(case: str):
     assert ".piece" not in str(refused.value)
 
 
-def test_stress_of_a_section_of_numbers_is_refused():
+def test_stress_of_section_without_shape_is_refused():
     d = deepcopy(GOOD)
     d["beams"]["b"]["section"] = NUMBERS
     d["outputs"]["s"] = {"quantity": "stress", "beam": "b", "station": 0.0}

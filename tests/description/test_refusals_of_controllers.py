@@ -494,7 +494,7 @@ CONTROLLERS = [
 @pytest.mark.parametrize(
     "cases", [COUPLINGS, CONTACTS, CONTROLLERS], ids=["couplings", "contacts", "controllers"]
 )
-def test_refusals_and_their_neighbours(cases: list):
+def test_invalid_controllers_are_refused_and_similar_valid_ones_accepted(cases: list):
     """Nothing is said of the ones, exactly this of the others."""
     for path, value, words in cases:
         assert said(changed(path, value, DRIVEN), within(path)) == words, (path, value)

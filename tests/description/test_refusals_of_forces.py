@@ -596,7 +596,7 @@ TOUCHING = [
 
 
 @pytest.mark.parametrize("cases", [ALONG, TOUCHING], ids=["along", "touching"])
-def test_refusals_and_their_neighbours(cases: list):
+def test_invalid_forces_are_refused_and_similar_valid_ones_accepted(cases: list):
     """Nothing is said of the ones, exactly this of the others."""
     for table, words in cases:
         assert said(changed("forces/f", table), "forces.f") == words, table

@@ -242,7 +242,7 @@ HYDRAULICS = [
 
 
 @pytest.mark.parametrize("cases", [HYDRAULICS], ids=["hydraulics"])
-def test_refusals_and_their_neighbours(cases: list):
+def test_invalid_hydraulics_are_refused_and_similar_valid_ones_accepted(cases: list):
     """Nothing is said of the ones, exactly this of the others."""
     for path, value, words in cases:
         assert said(changed(path, value, CIRCUIT), within(path)) == words, (path, value)

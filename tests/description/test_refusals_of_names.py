@@ -458,7 +458,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("cases", [BODIES, NAMES], ids=["bodies", "names"])
-def test_refusals_and_their_neighbours(cases: list):
+def test_invalid_names_are_refused_and_similar_valid_ones_accepted(cases: list):
     """Nothing is said of the ones, exactly this of the others."""
     for path, value, words in cases:
         assert said(changed(path, value), within(path)) == words, (path, value)

@@ -539,7 +539,7 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize("cases", [OUTPUTS, STAGES, NUMBERS], ids=["outputs", "stages", "numbers"])
-def test_refusals_and_their_neighbours(cases: list):
+def test_invalid_outputs_are_refused_and_similar_valid_ones_accepted(cases: list):
     """Nothing is said of the ones, exactly this of the others."""
     for path, value, words in cases:
         assert said(changed(path, value, MORE), within(path)) == words, (path, value)

@@ -403,12 +403,12 @@ CONDITIONS = [
     [(SLIDES, MOTIONS), (LATE, RUNS), (COUNTING, STAGES), (PLANT, NUMBERS)],
     ids=["motions", "runs", "stages", "numbers"],
 )
-def test_run_warnings_only_where_needed(base: dict, cases: list):
+def test_run_settings_are_warned_only_where_needed(base: dict, cases: list):
     for path, value, words in cases:
         assert said(changed(path, value, base), within(path)) == words, (path, value)
 
 
-def test_condition_warnings():
+def test_suspicious_conditions_are_warned():
     for when, words in CONDITIONS:
         assert (
             said(changed("events", {"e": {"when": when, "set": {"n": 1}}}, COUNTING), "events")

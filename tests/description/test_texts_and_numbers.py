@@ -48,7 +48,7 @@ SI = {  # factor, offset and exponents of kg m s A K mol cd rad
 }  # fmt: skip
 
 
-def test_every_unit_in_si():
+def test_every_unit_converts_to_si():
     """By the definitions of the SI brochure."""
     assert UNITS.keys() - {"kg", "m", "s", "A", "K", "mol", "cd", "rad"} <= SI.keys()
     for text, (factor, base) in SI.items():
@@ -63,7 +63,7 @@ def test_every_unit_in_si():
     ]
 
 
-def test_how_units_are_written():
+def test_units_are_written_in_standard_form():
     """Factors by a dot, a star or a middle dot, whole exponents with or without ^, divisors one by one or in parentheses."""
     for same in (
         "N.m.s/rad",
@@ -116,7 +116,7 @@ def test_coherent_units_have_factor_one():
         assert coherent(text) == expected, text
 
 
-def test_unit_compatibility():
+def test_incompatible_units_are_detected():
     """The same dimension; angles may be left out of what is stiff, and 1 stands for rad."""
     for given, expected, fine in (
         ("mm", "m", True), ("m", "s", False), ("rad", "1", True), ("1", "rad", True), ("deg", "rad", True), ("deg", "1", False), ("%", "rad", False),
@@ -145,7 +145,7 @@ def test_numbers_convert_when_read():
     assert celsius.from_si(np.array([273.15, 300.0])) == pytest.approx([0.0, 26.85])
 
 
-def test_units_of_rates_and_drives():
+def test_units_of_rates_and_drives_are_derived():
     rates = {
         "m": "m/s",
         "rad/s": "rad/s2",
@@ -173,7 +173,7 @@ DIMENSIONS = {
 }  # fmt: skip
 
 
-def test_dimensions_of_expressions():
+def test_dimensions_of_expressions_are_derived():
     """What is told of a number, or the clash; nothing of what may hide a unit."""
     known = {
         "l": dimension_of("mm"),
@@ -250,7 +250,7 @@ def test_suggestions_name_nearest_names():
     assert suggestion("zzz", []) == ""
 
 
-def test_circles_are_shortened():
+def test_long_cycles_are_shortened_in_messages():
     assert shortened(list("abcdefghijkl")) == " -> ".join("abcdefghijkl")
     assert (
         shortened([f"p{k}" for k in range(20)])
@@ -258,7 +258,7 @@ def test_circles_are_shortened():
     )
 
 
-def test_parameters_in_any_order():
+def test_parameters_may_be_declared_in_any_order():
     values, errors = evaluate_parameters(
         {
             "a": "2*b",
@@ -282,7 +282,7 @@ def test_parameters_in_any_order():
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------------------------------
-def test_lines_of_keys():
+def test_line_numbers_of_keys_are_found():
     text = "a = 1\n[b]\nc = 2\n'd e'.f = 3\n[[s]]\nx = 1\n[s.ends]\nat = 2\n[[s]]\n[s.ends]\nat = 3\n# [no]\n[ g . h ] # here\ni = 4\nc = 5\n"
     lines = scan(text)
     assert (
@@ -312,7 +312,7 @@ def test_lines_of_keys():
     )
 
 
-def test_copies_are_counted_and_filled():
+def test_copies_are_counted_and_braces_replaced():
     assert volume({"a": [1, "xyz"], "bc": {"d": None}}) == (6, 4 + 3)
     copier = Copier(Origin(), {"n": 3.0})
     assert [copier.count(("f", "a"), each) for each in (2, 2.0, "n", "n - 3", 10_000)] == [
@@ -499,7 +499,7 @@ READING = [
 @pytest.mark.parametrize(
     ("path", "value", "words"), READING, ids=[f"{k}-{case[0]}" for k, case in enumerate(READING)]
 )
-def test_faults_of_reading(path: str, value: object, words: list[str]):
+def test_invalid_files_are_refused_on_reading(path: str, value: object, words: list[str]):
     """The first ones that are told of a table; what follows from them comes later."""
     assert said(changed(path, value), within(path))[: len(words)] == words
 
@@ -572,7 +572,7 @@ def test_inertia_tensors_rotate():
     ] == pytest.approx(expected, rel=1e-13)
 
 
-def test_tables_for_the_kernel():
+def test_lookup_tables_are_converted_for_the_kernel():
     """Kind, ends, sizes, place of the data; grids, values, and second derivatives of cubic ones."""
     tables = Tables()
     assert (
@@ -622,7 +622,7 @@ def test_colour_names_convert_to_rgb():
     assert all(len(value) == 7 and rgb(value) == value for value in COLOURS.values())
 
 
-def test_starts_of_joints_are_counted():
+def test_number_of_joint_start_values_is_checked():
     """With the order of the coordinates, where there are several."""
     for kind, start, words in (
         ("universal", [0, 0, 0], "3 numbers, expected 2 for a universal joint: angle1 angle2"),

@@ -98,7 +98,7 @@ def twist(before: tuple, after: tuple, step: float) -> np.ndarray:
 
 
 @by_name(MOVING)
-def test_columns_are_the_motion(kind: Kind):
+def test_element_columns_match_motion(kind: Kind):
     """Every column is what the body does when its speed is one."""
     a = arm(kind)
     plain_speeds(a, kind)
@@ -111,7 +111,7 @@ def test_columns_are_the_motion(kind: Kind):
 
 
 @by_name(MOVING)
-def test_rates_of_columns(kind: Kind):
+def test_element_column_rates_match_differences(kind: Kind):
     """Ȧ is what the columns do while the body moves; Aq̇ and Ȧq̇ come along."""
     a = arm(kind)
     plain_speeds(a, kind)
@@ -126,7 +126,7 @@ def test_rates_of_columns(kind: Kind):
 
 
 @by_name(MOVING)
-def test_both_ways_through_the_tree_agree(kind: Kind):
+def test_elements_agree_in_both_directions_of_the_tree(kind: Kind):
     """The walk in ground axes finds the pose and the columns of the frames in body axes."""
     a = arm(kind)
     R, place, columns = pose(a, a.q)
@@ -149,7 +149,7 @@ def test_both_ways_through_the_tree_agree(kind: Kind):
 
 
 @by_name(OWN)
-def test_rates_and_steps_of_own_tangents(kind: Kind):
+def test_element_tangents_match_rates_and_steps(kind: Kind):
     """q̇ is the way of `retract`, `departure` leads back, and the model's side says the same as the kernels."""
     a, tangent = arm(kind), MOVES[kind].tangent
     assert tangent is not None
@@ -178,7 +178,7 @@ def test_rates_and_steps_of_own_tangents(kind: Kind):
 
 
 @by_name(OWN)
-def test_coordinates_that_are_bound(kind: Kind):
+def test_element_coordinates_are_normalised(kind: Kind):
     """Start values of any length become what they must be, and stay so along every step."""
     a = arm(kind)
     a.ws.q[:] = 3.0 * a.q
@@ -262,7 +262,7 @@ def test_locked_elements_become_constant(kind: Kind):
         (along.MOVES[1:], "are not those of the elements that move"),
     ],
 )
-def test_moves_fit_the_elements_that_move(monkeypatch, moves: tuple, words: str):
+def test_invalid_tables_of_moving_elements_are_refused(monkeypatch, moves: tuple, words: str):
     """One for every kind, with a unit for every coordinate, and tangents where speeds are no derivatives."""
     monkeypatch.setattr(along, "MOVES", moves)
     with pytest.raises(ValueError, match=words):

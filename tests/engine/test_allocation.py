@@ -23,7 +23,7 @@ FOREIGN = ("malloc", "calloc", "realloc", "NRT", "Py", "numba")
 @pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="plain Python does not use numba's allocator"
 )
-def test_the_counter_counts():
+def test_allocation_counter_counts():
     """The guard of this file: a function that does allocate is caught."""
     from numba import njit
 

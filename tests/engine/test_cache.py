@@ -32,7 +32,7 @@ posix = pytest.mark.skipif(
 )
 
 
-def test_a_folder_that_cannot_be_made_is_replaced_and_named(tmp_path, monkeypatch, capsys):
+def test_unusable_cache_folder_is_replaced_and_named(tmp_path, monkeypatch, capsys):
     """It ended every command."""
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("KINETREE_CACHE", str(tmp_path / "file" / "cache"))
@@ -47,7 +47,7 @@ def test_a_folder_that_cannot_be_made_is_replaced_and_named(tmp_path, monkeypatc
 
 
 @posix
-def test_the_folder_is_the_users_alone(tmp_path, monkeypatch):
+def test_cache_folder_is_private_to_the_user(tmp_path, monkeypatch):
     """Whoever could write into it could plant code that others run."""
     monkeypatch.setenv("KINETREE_CACHE", str(tmp_path / "new"))
     assert stat.S_IMODE(cache_root().stat().st_mode) & 0o022 == 0
@@ -61,7 +61,7 @@ def test_the_folder_is_the_users_alone(tmp_path, monkeypatch):
 
 @posix
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o1777])
-def test_a_folder_that_others_write_into_is_left_as_it_is(tmp_path, monkeypatch, capsys, mode):
+def test_cache_folder_writable_by_others_is_not_used(tmp_path, monkeypatch, capsys, mode):
     """It was made for something else: another one serves, and its own mode stays."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     shared = tmp_path / f"shared{mode:o}"
@@ -74,7 +74,7 @@ def test_a_folder_that_others_write_into_is_left_as_it_is(tmp_path, monkeypatch,
 
 
 @posix
-def test_a_folder_of_somebody_else_is_not_used(tmp_path, monkeypatch, capsys):
+def test_cache_folder_of_another_user_is_not_used(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("os.getuid", lambda: os.stat(tmp_path).st_uid + 4711)
     (tmp_path / "theirs").mkdir()
@@ -85,7 +85,7 @@ def test_a_folder_of_somebody_else_is_not_used(tmp_path, monkeypatch, capsys):
     assert "belongs to another user" in capsys.readouterr().err
 
 
-def test_file_is_valid_only_as_written(tmp_path):
+def test_cached_file_is_valid_only_as_written(tmp_path):
     path = tmp_path / "library.so"
     with written(path) as draft:
         draft.write_bytes(bytes(range(256)) * 8)
@@ -119,7 +119,7 @@ def test_failed_cache_write_keeps_old_file(tmp_path):
     load_library("core") is None, reason="the engine library of the present sources is not built"
 )
 @pytest.mark.parametrize("size", [0, 1000, -4096])
-def test_a_truncated_engine_is_not_loaded(tmp_path, size):
+def test_truncated_engine_is_not_loaded(tmp_path, size):
     """A library cut short ended the process by SIGBUS while it was loaded."""
     folder = tmp_path / "library" / library_folder().name
     folder.mkdir(parents=True)
@@ -140,7 +140,7 @@ def test_a_truncated_engine_is_not_loaded(tmp_path, size):
     assert (done.returncode, done.stdout.strip()) == (0, "None"), done.stderr
 
 
-def test_a_truncated_shell_is_linked_anew():
+def test_truncated_shell_is_linked_again():
     """It was packed as it was, and ended its host."""
     whole = stub_shell()
     content = whole.read_bytes()
@@ -152,7 +152,7 @@ def test_a_truncated_shell_is_linked_anew():
 @pytest.mark.skipif(
     load_library("core") is None, reason="the engine library of the present sources is not built"
 )
-def test_an_engine_that_came_with_the_package_needs_no_compiler(tmp_path, monkeypatch):
+def test_packaged_engine_needs_no_compiler(tmp_path, monkeypatch):
     """A wheel may carry what was built elsewhere: it is taken where the user's cache has nothing, unless it is damaged."""
     name = library_path("core", level()).name
     shipped = tmp_path / "built" / library_folder().name
@@ -178,7 +178,7 @@ def test_an_engine_that_came_with_the_package_needs_no_compiler(tmp_path, monkey
     not sound(library_path("core", level()).with_suffix(".o")),
     reason="there is no object code of the present sources",
 )
-def test_object_code_serves_where_nothing_can_be_linked(tmp_path):
+def test_object_code_is_used_without_linker(tmp_path):
     """Without compiler and zig the engine is object code, which LLVM links in memory; what cannot be loaded ends no process."""
     folder = tmp_path / "library" / library_folder().name
     folder.mkdir(parents=True)
@@ -201,7 +201,7 @@ def test_object_code_serves_where_nothing_can_be_linked(tmp_path):
     assert (done.returncode, done.stdout.strip()) == (0, "None"), done.stderr
 
 
-def test_a_library_that_cannot_be_linked_stays_object_code(tmp_path, monkeypatch):
+def test_failed_linking_falls_back_to_object_code(tmp_path, monkeypatch):
     """A compiler without its headers and libraries is as good as none."""
     from kinetree.solvers.library import build, compile_ahead
 
@@ -221,7 +221,7 @@ def test_a_library_that_cannot_be_linked_stays_object_code(tmp_path, monkeypatch
     assert build.ready("core") and build.linker() is None
 
 
-def test_without_any_compiler_the_way_out_is_named(monkeypatch):
+def test_missing_compiler_error_names_a_remedy(monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
     assert compiler()[1:3] == ["-m", "ziglang"] if has_zig() else True
@@ -233,7 +233,7 @@ def test_without_any_compiler_the_way_out_is_named(monkeypatch):
 
 
 @pytest.mark.slow
-def test_zig_builds_what_the_compiler_builds(tmp_path, monkeypatch):
+def test_zig_and_system_compiler_build_equal_functions(tmp_path, monkeypatch):
     """The only linker that is ever needed comes from pip."""
     if not has_zig():
         pytest.skip("zig is not installed: pip install ziglang")
@@ -245,7 +245,7 @@ def test_zig_builds_what_the_compiler_builds(tmp_path, monkeypatch):
     assert twice(1.5) == 3.0
 
 
-def test_code_that_was_kept_becomes_machine_code_without_numba(tmp_path):
+def test_cached_code_is_loaded_without_numba(tmp_path):
     """numba tells LLVM of this machine when it is imported; code from the cache is emitted by a process that never imports it."""
     code = """
 import llvmlite.binding as llvm

@@ -35,7 +35,7 @@ def counts(system):
     return int(header.late_sensors), int(header.idle_sensors), int(header.sensors)
 
 
-def test_a_result_alone_costs_no_evaluation_anything():
+def test_result_only_sensors_cost_nothing_in_evaluations():
     system = load(pendulum()).compile()
     needed, more, everything = counts(system)
     assert (needed, more) == (0, 0) and everything >= 2
@@ -46,7 +46,7 @@ def test_a_result_alone_costs_no_evaluation_anything():
     )
 
 
-def test_columns_of_a_run_are_fresh():
+def test_result_columns_are_up_to_date_at_every_row():
     """At every row, also between steps and after events, an output is that of the row's own coordinates."""
     result = (
         load(pendulum()).compile().simulate(stop_time=2.0, output_step=0.01, integrator="adams")
@@ -90,7 +90,7 @@ def as_sine(value):
     return value.replace("tip_x", "(-sin(p))") if isinstance(value, str) else value
 
 
-def test_many_states_and_slopes_tell_outputs():
+def test_batch_evaluations_and_derivatives_return_outputs():
     """Lanes and slopes measure them too."""
     system = load(pendulum()).compile()
     q = np.linspace(-1.0, 1.0, 11)[:, None]

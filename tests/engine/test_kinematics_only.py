@@ -34,7 +34,7 @@ def registers_of(sensors: list) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["pendulum_stop", "boom", "spacecraft", "slider_crank_spatial"])
-def test_looking_needs_no_inertia(name: str):
+def test_kinematic_queries_need_no_inertia(name: str):
     """Positions, velocities and early sensors are those of a whole evaluation; what the elimination would begin with is not touched."""
     kernels, model, ws, expected = placed(f"lib:{name.replace('_', '-')}")
     assert kernels.kernel("engine.evaluation", "look")(model, ws, 0.0) == 0
@@ -54,7 +54,7 @@ def test_looking_needs_no_inertia(name: str):
     assert np.allclose(ws.val[early], expected.val[early], rtol=1e-12, atol=1e-12)
 
 
-def test_a_vector_is_measured_once():
+def test_vector_sensors_are_evaluated_once():
     """Three components and the length of one point's velocity are one measurement; another frame is another one."""
     description = {
         "format": "kinetree/1",

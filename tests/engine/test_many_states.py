@@ -45,7 +45,7 @@ def assert_same(found: np.ndarray, wanted: np.ndarray, tolerance: float = ROUNDI
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_every_joint_kind(seed: int):
+def test_batch_matches_single_states_for_every_joint_kind(seed: int):
     system = load(random_description(np.random.default_rng(seed), 12).description).compile()
     for count in (1, 7, 8, 21):
         t, q, u = random_states(system, count)
@@ -105,7 +105,7 @@ def swinging(law: str) -> dict:
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_laws_in_lanes(law: str):
+def test_force_laws_in_lanes_match_single_states(law: str):
     system = load(swinging(LAWS[law])).compile()
     t, q, u = random_states(system, 13)
     drive, z = np.linspace(-1, 1, 13), np.linspace(0, 2, 13)
@@ -142,7 +142,7 @@ def test_large_angles_keep_their_digits():
     assert_same(system.accelerations_many(0.0, q, u), one_by_one(system, np.zeros(6), q, u), 1e-13)
 
 
-def test_a_state_without_solution_is_named():
+def test_state_without_solution_in_a_batch_is_named():
     text = swinging("0")
     text["bodies"]["hand"] = {"mass": 0.0}
     text["joints"]["B"] = {
@@ -172,14 +172,14 @@ def test_a_state_without_solution_is_named():
         ({"t": np.zeros(2)}, "t has shape"),
     ],
 )
-def test_nonsense_is_refused(arguments: dict, message: str):
+def test_invalid_batch_arguments_are_refused(arguments: dict, message: str):
     system = load("lib:double-pendulum").compile()
     given = {"t": 0.0, "q": np.zeros((3, 2)), "u": np.zeros((3, 2))} | arguments
     with pytest.raises((ValueError, KeyError), match=message):
         system.accelerations_many(given.pop("t"), given.pop("q"), given.pop("u"), **given)
 
 
-def test_empty_batch_of_states():
+def test_empty_batch_returns_empty_arrays():
     system = load("lib:double-pendulum").compile()
     assert system.accelerations_many(0.0, np.zeros((0, 2)), np.zeros((0, 2))).shape == (0, 2)
 
@@ -198,7 +198,7 @@ def differences(function, x: np.ndarray, step: float = 2e-3) -> np.ndarray:
 
 @compiled
 @pytest.mark.parametrize("seed", range(4))
-def test_slopes_of_every_joint_kind(seed: int):
+def test_derivatives_match_differences_for_every_joint_kind(seed: int):
     system = load(random_description(np.random.default_rng(seed), 12).description).compile()
     t, q, u = (values[0] for values in random_states(system, 1))
     found = system.derivatives(t, q, u)
@@ -223,7 +223,7 @@ JOINTS = (
 
 @compiled
 @pytest.mark.parametrize("loaded", [False, True])
-def test_slopes_along_a_long_tree_on_a_fixed_base(loaded: bool):
+def test_derivatives_of_a_long_tree_match_differences(loaded: bool):
     """More directions than lanes, joints whose directions two groups share, first bodies without any; with loads all bodies count."""
     body = {"mass": 1.3, "com": [0.1, -0.05, 0.2], "inertia": [0.3, 0.25, 0.2, 0.01, 0.02, -0.01]}
     bodies = {"base": body} | {f"b{k}": body for k in range(20)}
@@ -256,7 +256,7 @@ def test_slopes_along_a_long_tree_on_a_fixed_base(loaded: bool):
 
 @compiled
 @pytest.mark.parametrize("law", [law for law in LAWS if law not in ("choices", "logic", "steps")])
-def test_slopes_of_laws(law: str):
+def test_derivatives_of_force_laws_match_differences(law: str):
     system = load(swinging(LAWS[law])).compile()
     t, q, u = (values[0] for values in random_states(system, 1, 5))
     found = system.derivatives(t, q, u, {"drive": 0.7})
@@ -276,7 +276,7 @@ def test_slopes_of_laws(law: str):
 
 @compiled
 @pytest.mark.parametrize("law", ["choices", "logic", "steps"])
-def test_slopes_between_kinks(law: str):
+def test_derivatives_between_kinks_match_differences(law: str):
     """One side of every switch, where differences of small steps are exact up to curvature."""
     system = load(swinging(LAWS[law])).compile()
     q, u = system.start()
@@ -288,7 +288,7 @@ def test_slopes_between_kinks(law: str):
 
 @compiled
 @pytest.mark.parametrize("name", ["four-bar", "slider-crank"])
-def test_slopes_on_closed_loops(name: str):
+def test_derivatives_on_closed_loops_match_differences(name: str):
     """Slopes by speeds and forces along the freedoms that the loop leaves; ∂u̇/∂τ is symmetric and annihilates the constraint forces."""
     system = load(f"lib:{name}").compile()
     q, u = system.start()
@@ -304,7 +304,7 @@ def test_slopes_on_closed_loops(name: str):
 
 
 @compiled
-def test_slopes_name_the_body_without_inertia():
+def test_derivatives_name_the_massless_body():
     text = swinging("0")
     text["bodies"]["hand"] = {"mass": 0.0}
     del text["forces"]["spring"], text["outputs"]
@@ -337,7 +337,7 @@ def test_point_velocities_match_jacobian(seed: int):
         assert_same(found.rotation @ found.rotation.T, np.eye(3), 1e-13)
 
 
-def test_point_along_a_motion():
+def test_point_path_matches_run():
     system = load("lib:double-pendulum").compile()
     result = system.simulate(stop_time=0.02, output_step=0.002, tolerance=1e-12)
     places = [[result[name][k] for name in system.coordinates] for k in range(11)]
@@ -353,7 +353,7 @@ def test_point_along_a_motion():
         assert_same(getattr(points[5], rates), slope, 1e-9)
 
 
-def test_a_point_of_nobody():
+def test_point_on_unknown_body_is_refused():
     system = load("lib:double-pendulum").compile()
     with pytest.raises(KeyError, match="'nobody' is not a body"):
         system.point(0.0, *system.start(), "nobody")

@@ -77,7 +77,7 @@ def vectors(ws: SimpleNamespace, k: SimpleNamespace) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS if kind.vector])
-def test_vectors_in_the_axes_of_the_ground_and_of_the_body(kind: str):
+def test_vector_sensors_use_ground_or_body_axes(kind: str):
     model, ws, known = bodies()
     expected = vectors(ws, known)[kind]
     s = sensor(kind, point_b=0)
@@ -90,7 +90,7 @@ def test_vectors_in_the_axes_of_the_ground_and_of_the_body(kind: str):
     assert M.vector(model, ws, sensor("POSITION", point_a=-1)) == pytest.approx(known.P[1])
 
 
-def test_reactions_of_joints_that_the_tree_uses_backwards():
+def test_reactions_of_reversed_joints_match_reference():
     """The opposite force, and its moment about the origin of the body that is the child then."""
     model, ws, known = bodies(2)
     f, n = known.R[1] @ ws.reaction[6:9], known.R[1] @ ws.reaction[9:12]
@@ -166,7 +166,7 @@ def test_coinciding_points_separate_with_distance_rate():
         (-0.64, 0.48, 0.6),
     ],
 )
-def test_quaternions_beyond_half_turn(axis: tuple[float, ...]):
+def test_quaternion_sensor_is_continuous_beyond_half_turn(axis: tuple[float, ...]):
     """The sign that makes the largest component positive; all four components, whatever the largest is."""
     for angle in (0.0, 0.4, -0.4, 2.0, 3.0, -3.0, math.pi):
         model, ws, _ = bodies()
@@ -180,7 +180,7 @@ def test_quaternions_beyond_half_turn(axis: tuple[float, ...]):
         assert found == pytest.approx(q * np.sign(q[np.argmax(np.abs(q))]), abs=1e-15)
 
 
-def test_parts_of_vectors():
+def test_vector_components_can_be_measured():
     v = (3.0, -4.0, 12.0)
     assert [M.pick(v, axis) for axis in range(4)] == [3.0, -4.0, 12.0, 13.0]
     one = sensor("VELOCITY")
@@ -207,7 +207,7 @@ def load(kind: str, **more: int) -> SimpleNamespace:
     return SimpleNamespace(**given | more)
 
 
-def test_forces_along_coordinates_and_lines():
+def test_forces_along_coordinates_and_lines_are_measured():
     _, ws, known = bodies(5)
     ws.val[12] = 2.5
     O.add_load(ws, load("COORDINATE"))
@@ -225,7 +225,7 @@ def test_forces_along_coordinates_and_lines():
 
 
 @pytest.mark.parametrize("frame", [0, 1])
-def test_forces_and_moments_at_points(frame: int):
+def test_forces_and_moments_at_points_are_measured(frame: int):
     """In the axes of the ground or of the body; of a pair the opposite acts on the other body, at the same place of space."""
     alone, pair = (kind for kind in ("WRENCH", "PAIR"))
     for kind in (alone, pair):
@@ -247,7 +247,7 @@ def test_forces_and_moments_at_points(frame: int):
     assert ws.wrench[6:12].tolist() == [0.0, 0.0, 0.0, *ws.val[16:19]]
 
 
-def test_drives_are_taken_off_reactions():
+def test_reactions_exclude_drive_forces():
     """What is left of a wrench is across to all columns of the joint; a column of nothing takes nothing."""
     rng = np.random.default_rng(7)
     model, ws = (
@@ -270,7 +270,7 @@ def test_drives_are_taken_off_reactions():
     assert np.concatenate((f, n)) == pytest.approx(wrench - basis @ (basis.T @ wrench), abs=1e-14)
 
 
-def test_energies_are_those_of_point_masses():
+def test_energies_match_point_mass_formulas():
     """Kinetic energy and weight of two bodies made of five points each, and the kinetic energy of a motor's rotor."""
     model, ws, known = bodies(8)
     rng, expected, weight = np.random.default_rng(8), 0.5 * 3.0 * 0.25, 0.0

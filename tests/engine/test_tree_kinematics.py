@@ -103,7 +103,7 @@ def close(found, expected, tolerance: float, scale: float, what: str) -> None:
     assert error <= tolerance * max(1.0, scale), f"{what}: {error:.2e}, scale {scale:.2e}"
 
 
-def test_every_kind_of_joint_occurs(case):
+def test_random_trees_contain_every_kind_of_joint(case):
     specials = {(joint.special, joint.backwards) for joint in case.tree.joints.values()}
     assert specials >= {("", False), ("", True), ("ball", False), ("free", False)}
     assert len(case.system.bodies) == BODIES and all(

@@ -48,9 +48,9 @@ def test_trigonometric_error_is_below_two_ulp(function):
 
 
 @pytest.mark.parametrize("function", [sincos, compiled], ids=["plain Python", "compiled"])
-def test_no_angle_has_no_sine(function):
+def test_sine_of_nan_is_nan(function):
     assert all(math.isnan(each) for each in function(math.nan))
 
 
-def test_infinite_angles_have_no_sine():
+def test_sine_of_infinite_angle_is_nan():
     assert all(math.isnan(each) for each in compiled(math.inf))

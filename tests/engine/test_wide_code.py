@@ -135,7 +135,7 @@ def test_lanes_insert_extract_and_broadcast():
     assert computed(lambda builder: wide.NO_SLOPES)[0].tolist() == [0.0] * WIDTH
 
 
-def test_masks_decide_lane_by_lane():
+def test_masks_select_lane_by_lane():
     def compared(sign: str):
         return lambda builder, x, y: builder.fcmp_ordered(sign, x, y)
 
@@ -183,7 +183,7 @@ def test_quarter_turns_swap_sine_and_cosine(first: int):
     )
 
 
-def test_pointers_that_lead_nowhere():
+def test_null_pointers_are_detected():
     _, generate = lane_packing.has._defn(None, None)
     for address, said in ((0, 0), (4096, 1)):
         pointer = lambda builder, n: generate(  # noqa: E731
@@ -192,7 +192,7 @@ def test_pointers_that_lead_nowhere():
         assert computed(pointer, address, whole=True)[0][0] == said
 
 
-def test_slopes_by_instructions():
+def test_instruction_derivatives_match_differences():
     """The rules of sums, products and quotients as they are compiled: of two duals, and of one beside a plain number."""
     a, b, d, e = 3.0, -4.0, X, Y
     value = a / b

@@ -99,7 +99,7 @@ def test_binary_functions_accept_plain_numbers(function):
         assert wide[1].numbers == pytest.approx([function(each, b) for each in x], rel=1e-15)
 
 
-def test_operators_have_their_types():
+def test_wide_operators_return_expected_types():
     """A plain number is spread over lanes and has no slopes in duals; what is neither is left to others."""
     arithmetic, comparison, logic = (
         ARITHMETIC.WideArithmetic(),
@@ -156,7 +156,7 @@ def test_wide_comparisons_match_scalar(op):
         assert op(Dual(a, 0.0), 2.0) == op(a, 2.0) == op(Dual(a, UNIT), Dual(2.0, -UNIT))
 
 
-def test_decisions_lane_by_lane():
+def test_wide_conditions_select_lane_by_lane():
     a, b = Lanes(np.arange(8.0)), Lanes(np.arange(8.0)[::-1])
     mask = a < b
     assert (
@@ -238,7 +238,7 @@ def test_zero_derivative_stays_zero_for_infinite_slope():
 
 
 @pytest.mark.parametrize("scale", [1.0, 40.0, 1e7])
-def test_sine_and_cosine_of_lanes_and_duals(scale: float):
+def test_wide_and_dual_sine_and_cosine_match_scalar(scale: float):
     """All quarters; large angles one by one, as soon as one of them is large."""
     angles = scale * np.array([-3.0, -2.0, -0.5, 0.0, 0.7, 1.6, 3.0, 4.5])
     s, c = FUNCTIONS.sincos(Lanes(angles))
@@ -256,7 +256,7 @@ def test_sine_and_cosine_of_lanes_and_duals(scale: float):
     [Op.TABLE1, Op.TABLE1_D, Op.TABLE1_DD, Op.TABLE2, Op.TABLE2_DX, Op.TABLE2_DY],
     ids=lambda op: op.name,
 )
-def test_tables_at_wide_arguments(op: Op):
+def test_lookup_tables_accept_wide_arguments(op: Op):
     """Slopes by the next derivative: a difference of the table itself, exact to its third derivative over h²."""
     tables, x, y = Tables(), np.linspace(0.0, 2.0, 5), np.linspace(0.0, 3.0, 4)
     tables.add("curve", x, np.sin(3.0 * x), method="spline")
@@ -294,7 +294,7 @@ def duals_of(ws: SimpleNamespace) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize("joint", ["revolute", "ball", "free", "sequence"])
-def test_slopes_of_a_tree_need_no_second_elimination(joint: str):
+def test_tree_derivatives_reuse_the_elimination(joint: str):
     """They are those of the whole elimination on duals, along coordinates, speeds and forces of a body and of one that it carries."""
     tree = random_tree(np.random.default_rng(11), 3, joint=joint, shape="chain")
     if joint == "free":  # nothing stands between its element and the body

@@ -94,7 +94,7 @@ def test_substitution_reaches_all_leaves():
     assert columns("a + table('T', b) + a") == {"a": 1, "table('T')": 5, "b": 16}
 
 
-def test_values_out_of_their_domain():
+def test_out_of_domain_constants_are_refused():
     """IEEE: poles and overflow give infinity, what has no value gives NaN; the reason is told where it is a constant."""
     of = OPERATIONS
     assert (of[Op.DIV](3.0, 0.0), of[Op.DIV](-3.0, 0.0)) == (math.inf, -math.inf) and math.isnan(
@@ -160,7 +160,7 @@ def test_constant_errors_name_cause():
             parse(wrong)  # type: ignore[arg-type]
 
 
-def test_texts_that_grow_too_long_are_refused():
+def test_expressions_that_grow_too_long_are_refused():
     node: Node = Name("x" * 100)
     for _ in range(7):
         node = make(Op.ADD, node, make(Op.SIN, node))
@@ -197,7 +197,7 @@ PACES = {
 
 
 @pytest.mark.parametrize("text", PACES)
-def test_rates_of_time_functions(text: str):
+def test_derivatives_of_time_functions_match_differences(text: str):
     """How fast a value runs between corners; None where it does not run evenly."""
     root = parse(text)
     found = paces(phases(root), TIME)[root]
@@ -229,7 +229,7 @@ def test_corner_candidates_of_time_functions(text: str):
         assert shown == CORNERS[text] and all(moves == bool(motions) for *_, moves in found)
 
 
-def test_derivatives_of_tables_have_their_corners():
+def test_kinks_of_differentiated_tables_are_candidates():
     slope = differentiate(parse("table('T', t)"), lambda leaf: ONE)
     ((kind, argument, _, table),) = candidates(slope, paces(phases(slope), TIME))
     assert isinstance(slope, Lookup) and (kind, argument, table) == (Knot.TABLE_X, Name("t"), "T")
@@ -242,14 +242,14 @@ INSTANTS = {
 
 
 @pytest.mark.parametrize("text", INSTANTS)
-def test_instants_of_guards(text: str):
+def test_parts_of_guards_linear_in_time_are_found(text: str):
     """Parts of a guard that run evenly with time alone; what knows later names is none."""
     found = instants(parse(text), {"t": TIME, "k": 0, "q": 2}, TIME)
     assert [(written(node), written(rate)) for node, rate in found] == INSTANTS[text]
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "271"])
-def test_what_was_read_before_does_not_change_what_is_read(seed: str):
+def test_parsing_does_not_depend_on_earlier_expressions(seed: str):
     """Sums and products of the same things stand in one order, in every process and after whatever was read in it."""
     texts = ["k*q - c*der(q) + min(k*c, q*k)", "max(q + 1, 2*c)", "(a + b)*(c + q) and q*c < k"]
     turned = ["q*k", "der(q)*c", "c*k", "min(q*k, k*c)", "1 + q", "(q + c)*(b + a)", "c*q"]

@@ -39,7 +39,7 @@ def run(registers: Registers, **values: float) -> tuple[np.ndarray, np.ndarray]:
     return val, program.code.reshape(-1, INSTRUCTION)
 
 
-def test_names_keep_the_order_of_their_declaration():
+def test_registers_keep_declaration_order_of_names():
     registers = mechanism()
     place = registers.compile(parse("later*2"))
     assert registers.add("c") == place + 1
@@ -113,7 +113,7 @@ def test_dependent_parameters_are_updated():
     assert (val[place], val[registers.names["b"]], val[user]) == (8.0, 9.0, 90.0)
 
 
-def test_a_destination_can_be_forced():
+def test_destination_register_can_be_forced():
     registers = mechanism()
     rate = registers.add("rate", phase=STATE)
     other = registers.add("other", phase=STATE)
@@ -125,7 +125,7 @@ def test_a_destination_can_be_forced():
     assert (code[:, 0] == Op.COPY).sum() == 2
 
 
-def test_given_motions_need_three_registers():
+def test_prescribed_motions_use_three_registers():
     registers = mechanism()
     registers.link("phase", parse("a*t"))
     first = registers.vector(time_derivatives(registers.expand(parse("b*sin(phase)"))))
@@ -147,7 +147,7 @@ def test_given_motions_need_three_registers():
         ({"x": "y", "y": "if(q > 0, 1, y)"}, "y -> y"),
     ],
 )
-def test_cycles_are_named(definitions, message):
+def test_definition_cycles_are_named(definitions, message):
     registers = mechanism()
     for name, text in definitions.items():
         registers.link(name, parse(text))
@@ -167,7 +167,7 @@ def test_long_chains_of_definitions_need_no_stack():
     assert run(registers)[0][place] == 2.0 + 2999 * 3.0
 
 
-def test_unknown_and_doubled_names():
+def test_unknown_and_duplicate_names_are_refused():
     registers = mechanism()
     registers.link("height", parse("q"))
     with pytest.raises(ExpressionError, match="'height' is defined twice"):

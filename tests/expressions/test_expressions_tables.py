@@ -57,19 +57,19 @@ def surface(x, y, order_x=0, order_y=0, method="linear", extrapolate=False, z=Z)
     return out
 
 
-def test_a_table_is_exact_at_its_grid():
+def test_table_is_exact_at_its_grid_points():
     for method in METHODS:
         assert curve(X, method=method) == pytest.approx(F, abs=1e-15)
         for j, y in enumerate(Y):
             assert surface(X, y, method=method) == pytest.approx(Z[:, j], abs=1e-15)
 
 
-def test_linear_tables_are_those_of_numpy():
+def test_linear_tables_match_numpy():
     x = np.linspace(-3, 4, 101)
     assert curve(x) == pytest.approx(np.interp(x, X, F), abs=1e-15)
 
 
-def test_cubic_tables_are_the_splines_of_scipy():
+def test_cubic_tables_match_scipy_splines():
     x, y = RNG.uniform(-1, 2.2, 200), RNG.uniform(0, 2.5, 200)
     spline = CubicSpline(X, F)
     for order in range(3):
@@ -133,7 +133,7 @@ def test_cubic_table_is_continuously_differentiable(method, extrapolate):
 
 @pytest.mark.parametrize("extrapolate", [False, True])
 @pytest.mark.parametrize("method", METHODS)
-def test_derivatives_are_the_limits_of_differences(method, extrapolate):
+def test_table_derivatives_match_differences(method, extrapolate):
     x, y, h = RNG.uniform(-1.5, 2.7, 60), RNG.uniform(-0.5, 3.0, 60), 1e-5
     x, y = (
         each[np.abs(each[:, None] - grid).min(axis=1) > 2 * h] for each, grid in ((x, X), (y, Y))
@@ -150,7 +150,7 @@ def test_derivatives_are_the_limits_of_differences(method, extrapolate):
     assert surface(x, y, 0, 1, **kind) == pytest.approx(along_y, abs=tolerance)
 
 
-def test_outside_the_grid():
+def test_tables_extrapolate_as_documented():
     for method in METHODS:
         assert curve([-9.0, 9.0], method=method) == pytest.approx(F[[0, -1]])
         slope = curve([X[0], X[-1]], 1, method)
@@ -165,7 +165,7 @@ def test_outside_the_grid():
         )
 
 
-def test_tables_in_expressions():
+def test_tables_are_evaluated_in_expressions():
     registers = Registers()
     registers.add("x", 0.3, STATE)
     registers.add_table("map", X, Y, Z.tolist(), method="spline")
@@ -216,13 +216,13 @@ def test_cubic_tables_of_few_points_are_the_polynomial_through_them(count):
         (([0, 1], [0, 0], [[1, 2], [3, 4]]), "y must increase"),
     ],
 )
-def test_wrong_tables_are_refused(arguments, message):
+def test_invalid_tables_are_refused(arguments, message):
     with pytest.raises(ExpressionError, match=message):
         Tables().add("law", *arguments)
 
 
 @pytest.mark.parametrize("cubic", [True, False])
-def test_weights_of_every_order_are_the_derivatives_of_those_of_the_order_before(cubic):
+def test_interpolation_weights_of_each_order_are_derivatives_of_the_previous(cubic):
     """Weights of a cell are cubic polynomials of x: through four points of them, exactly; from the third derivative on constant."""
     x0, x1 = 0.3, 1.7
     x = np.array([0.3, 0.7, 1.2, 1.7])

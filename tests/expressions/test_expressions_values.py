@@ -134,7 +134,7 @@ def test_kernel_graph_and_python_agree():
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("op", [op for op in Op if op in OPERATIONS], ids=lambda op: op.name)
-def test_every_operation_of_the_kernel_is_that_of_python(op):
+def test_kernel_operations_match_python(op):
     arity = len(inspect.signature(OPERATIONS[op]).parameters)
     points = [
         -math.inf,
@@ -204,7 +204,7 @@ def precise_value(node, values):
     "name",
     ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt"],
 )
-def test_derivative_of_each_function(name):
+def test_derivative_of_each_function_matches_differences(name):
     first = evaluate_constant(differentiate(parse(f"{name}(x)"), lambda leaf: ONE), {"x": 0.37})
     assert first == pytest.approx(float(mpmath.diff(getattr(mpmath, name), 0.37)), rel=1e-13)
 
@@ -260,7 +260,7 @@ FOLDED = {
 
 
 @pytest.mark.parametrize("text", FOLDED)
-def test_constants_in_operations_leave_the_value(text: str):
+def test_constant_folding_keeps_the_value(text: str):
     """What is folded when an expression is read means what it says, on either side of a bound."""
     for a in (0.25, 0.75):
         registers = Registers()
@@ -282,7 +282,7 @@ def test_constants_in_operations_leave_the_value(text: str):
         ("(a + b", 1, "("),
     ],
 )
-def test_a_bracket_without_its_partner_is_pointed_at(text: str, column: int, sign: str):
+def test_unmatched_bracket_is_located(text: str, column: int, sign: str):
     with pytest.raises(ExpressionError) as caught:
         parse(text)
     assert caught.value.column == column and f"'{sign}'" in str(caught.value)

@@ -62,7 +62,7 @@ def test_expression_text_round_trip(text):
             assert parse(written(each)) is each
 
 
-def test_a_text_that_grows_too_long_is_refused():
+def test_too_long_expression_text_is_refused():
     fits = "x" * (MAX_TEXT_LENGTH - len("( + 1.0)"))
     assert (
         len(written(parse(f"{fits} + 1"))) == MAX_TEXT_LENGTH

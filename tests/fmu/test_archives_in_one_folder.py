@@ -54,7 +54,7 @@ def motion(archive: Archive, messages: list[str]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("specialised", [False, True])
-def test_last_import_does_not_change_an_earlier_block(specialised: bool, tmp_path: Path):
+def test_importing_an_archive_does_not_change_an_earlier_block(specialised: bool, tmp_path: Path):
     """The block that was imported first finds its model by its token; code of the last one's equations is not run on it."""
     assert HERE is not None
     first, last = tmp_path / "first.fmu", tmp_path / "last.fmu"
@@ -71,7 +71,7 @@ def test_last_import_does_not_change_an_earlier_block(specialised: bool, tmp_pat
     assert specialised == any("another model" in message for message in messages)
 
 
-def test_page_asks_for_a_folder_of_its_own():
+def test_page_recommends_separate_folders_for_imports():
     """The description that OpenModelica reads there when the model runs is that of the last one, which no FMU can mend."""
     page = Path(__file__).parents[2] / "docs" / "openmodelica.md"
     assert "Make a folder for this FMU alone" in page.read_text(encoding="utf-8")

@@ -80,7 +80,7 @@ def test_wine_uses_its_own_prefix(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 @pytest.mark.parametrize("command", [[], ["wine"]])
-def test_a_call_of_the_bare_host_is_a_line(
+def test_bare_host_prints_one_line_per_call(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Library, place, token, what is done, references, step, count and file; Wine may be asked twice. Lines are read by their names."""

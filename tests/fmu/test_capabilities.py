@@ -45,20 +45,20 @@ def test_every_declared_capability_is_called_by_a_test():
         "needsExecutionTool": "tests/fmu/test_fmu_python.py",
         "canNotUseMemoryManagementFunctions": "the shell allocates for itself; every test",
         "canHandleVariableCommunicationStepSize": "kinetree verify",
-        "canInterpolateInputs": "test_slopes_of_inputs_last_one_step",
+        "canInterpolateInputs": "test_input_derivatives_last_one_step",
         "maxOutputDerivativeOrder": "test_output_derivatives_match_motion",
-        "providesDirectionalDerivative": "test_directional_derivatives_are_those_of_the_equation",
-        "providesDirectionalDerivatives": "test_directional_derivatives_are_those_of_the_equation",
-        "providesAdjointDerivatives": "test_adjoint_derivatives_are_the_transposed_ones",
-        "providesEvaluateDiscreteStates": "test_discrete_states_can_be_evaluated_without_taking_them",
+        "providesDirectionalDerivative": "test_directional_derivatives_match_equation",
+        "providesDirectionalDerivatives": "test_directional_derivatives_match_equation",
+        "providesAdjointDerivatives": "test_adjoint_derivatives_equal_transposed_directional_ones",
+        "providesEvaluateDiscreteStates": "test_evaluating_discrete_states_does_not_update_them",
         "needsCompletedIntegratorStep": "test_model_exchange_event_time_matches_cosimulation",
-        "providesIntermediateUpdate": "test_event_mode_of_fmi_3",
-        "mightReturnEarlyFromDoStep": "test_event_mode_of_fmi_3",
-        "hasEventMode": "test_event_mode_of_fmi_3",
+        "providesIntermediateUpdate": "test_fmi_3_event_mode_handles_events",
+        "mightReturnEarlyFromDoStep": "test_fmi_3_event_mode_handles_events",
+        "hasEventMode": "test_fmi_3_event_mode_handles_events",
         "canGetAndSetFMUstate": "test_state_of_one_stage_restores_from_another",
         "canGetAndSetFMUState": "test_state_of_one_stage_restores_from_another",
-        "canSerializeFMUstate": "test_state_crosses_processes",
-        "canSerializeFMUState": "test_state_crosses_processes",
+        "canSerializeFMUstate": "test_state_transfers_between_processes",
+        "canSerializeFMUState": "test_state_transfers_between_processes",
     }
     offered = (
         capabilities.NATIVE_2,
@@ -71,7 +71,7 @@ def test_every_declared_capability_is_called_by_a_test():
 
 
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
-def test_adjoint_derivatives_are_the_transposed_ones(archive, kind):
+def test_adjoint_derivatives_equal_transposed_directional_ones(archive, kind):
     """seedᵀ d(unknowns)/d(knowns) against the matrix that is known: x'' = (pull - k x - c x')/m and power = pull x'."""
     only(archive, 3)
     host = started(archive, kind)
@@ -88,7 +88,7 @@ def test_adjoint_derivatives_are_the_transposed_ones(archive, kind):
     host.fmu.freeInstance()
 
 
-def test_discrete_states_can_be_evaluated_without_taking_them(archive):
+def test_evaluating_discrete_states_does_not_update_them(archive):
     only(archive, 3)
     host = started(archive, "ModelExchange")  # in event mode
     x, stage = host.get(["x"]), host.integers(["stage"])
@@ -101,7 +101,7 @@ def test_discrete_states_can_be_evaluated_without_taking_them(archive):
 
 
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
-def test_reset_forgets_everything(archive, kind):
+def test_reset_restores_the_initial_state_of_an_instance(archive, kind):
     host = started(archive, kind)
     first = host.get(archive.names("output"))
     if kind == "CoSimulation":
@@ -114,7 +114,7 @@ def test_reset_forgets_everything(archive, kind):
     host.fmu.freeInstance()
 
 
-def test_status_queries_of_fmi_2(archive):
+def test_fmi_2_status_queries_are_answered(archive):
     """What is asked has an answer, or is not available; to cancel a step while there is none is an error with a message."""
     only(archive, 2)
     host = started(archive)

@@ -10,7 +10,7 @@ from kinetree.fmu.native.shell import FLAGS, HERE
 from kinetree.solvers.library.c_compiler import compiler
 
 
-def test_the_checksum_is_that_of_zlib(tmp_path):
+def test_checksum_matches_zlib(tmp_path):
     """Eight bytes at once and what is left over, from any place, in one piece or two."""
     library = tmp_path / "checksum.so"
     subprocess.run(

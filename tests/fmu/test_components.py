@@ -77,7 +77,7 @@ def instance(archive):
     return new
 
 
-def test_archive_says_what_it_follows(archive):
+def test_component_archive_declares_its_layered_standard(archive):
     with zipfile.ZipFile(archive.path) as file:
         (name,) = (n for n in file.namelist() if n.startswith("binaries/wasm32-wasip2/"))
         assert Path(name).name == f"{archive.description.coSimulation.modelIdentifier}.wasm"
@@ -87,7 +87,7 @@ def test_archive_says_what_it_follows(archive):
     ]
 
 
-def test_motion_has_the_digits_of_the_native_binary(archive, instance):
+def test_component_motion_equals_native_binary_bitwise(archive, instance):
     """With an input and a tunable parameter that change, through bounces."""
     names = [name for name in archive.reals if not name.endswith("_residual")]
     references = [archive.references[name] for name in names]
@@ -108,7 +108,7 @@ def test_motion_has_the_digits_of_the_native_binary(archive, instance):
     native.close()
 
 
-def test_model_exchange_goes_through_the_events_of_a_run(archive, instance):
+def test_component_model_exchange_finds_events_of_a_run(archive, instance):
     """Indicators cross, the host halves to the instant, the event turns the speed."""
     native, names = Host(archive).start(), ["h", "der(h)", "x", "der(x)"]
     for k in range(COUNT):
@@ -124,7 +124,7 @@ def test_model_exchange_goes_through_the_events_of_a_run(archive, instance):
     native.close()
 
 
-def test_states_pass_between_component_and_native_binary(archive, instance):
+def test_states_transfer_between_component_and_native_binary(archive, instance):
     names = archive.names("output")
     references = [archive.references[name] for name in names]
     native, first, second = Host(archive).start(), instance(), instance()
@@ -145,7 +145,7 @@ def test_states_pass_between_component_and_native_binary(archive, instance):
     native.close()
 
 
-def test_derivatives_are_given_forwards_and_backwards(archive, instance):
+def test_component_returns_directional_and_adjoint_derivatives(archive, instance):
     """v.J.s is the same both ways."""
     fmu = instance(exchange=True)
     ExchangeRun(fmu)
@@ -157,7 +157,7 @@ def test_derivatives_are_given_forwards_and_backwards(archive, instance):
     np.testing.assert_allclose(back, np.ravel(rows), atol=1e-12)
 
 
-def test_misuse_is_refused_with_a_message(archive, instance):
+def test_component_refuses_misuse_with_a_message(archive, instance):
     """An error is a status, never the end of the host; the instance says what was wrong."""
     with pytest.raises(HostError, match="identifier"):
         instance(token="{another}")
@@ -186,7 +186,7 @@ def test_misuse_is_refused_with_a_message(archive, instance):
     assert fmu.step(STEP, STEP) == 2 * STEP
 
 
-def test_version_and_texts_are_given(archive, instance):
+def test_component_returns_version_and_strings(archive, instance):
     fmu = instance()
     place = fmu.inside.get_export_index(fmu.store, "fmi:fmi3/common@3.0.0")
     version = fmu.inside.get_export_index(fmu.store, "get-version", place)
@@ -197,7 +197,7 @@ def test_version_and_texts_are_given(archive, instance):
     assert all(fmu("get-string", references)) if references else fmu("get-string", []) == []
 
 
-def test_platforms_of_verify_are_names_and_families():
+def test_verify_accepts_platform_names_and_families():
     assert hosts_on("wasm") == ["wasmtime"]
     assert hosts_on("darwin, win64") == ["wine", "mapped", "apple"]
     assert hosts_on("") == []
@@ -205,7 +205,7 @@ def test_platforms_of_verify_are_names_and_families():
         hosts_on("wasm,vax")
 
 
-def test_component_is_of_fmi_3_and_native(tmp_path):
+def test_component_requires_fmi_3_and_native_back_end(tmp_path):
     """Named alone it is refused; among all it is left out, which is said."""
     for backend, fmi in (("native", 2), ("python", 3)):
         with pytest.raises(FmuError, match="--backend native --fmi 3"):

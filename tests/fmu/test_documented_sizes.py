@@ -38,7 +38,7 @@ def rows() -> list[tuple[str, str, float]]:
     ("model", "backend", "claimed"),
     [row for row in rows() if row[0] in ("regulator", "chain of 24")],
 )
-def test_sizes_are_those_of_the_page(model, backend, claimed, tmp_path):
+def test_archive_sizes_match_documentation(model, backend, claimed, tmp_path):
     source = "lib:regulator" if model == "regulator" else chain(int(model.split()[-1]))
     path = build_fmu(
         load(source),
@@ -50,5 +50,5 @@ def test_sizes_are_those_of_the_page(model, backend, claimed, tmp_path):
     assert path.stat().st_size / 1e3 == pytest.approx(claimed, rel=CLOSE)
 
 
-def test_the_table_has_both_back_ends():
+def test_size_table_has_both_back_ends():
     assert {backend for _, backend, _ in rows()} == {"native", "python"} and len(rows()) > 6

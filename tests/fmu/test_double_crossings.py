@@ -29,7 +29,7 @@ def packed(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize(("step", "seen"), [(0.05, 10), (0.5, 0)])
-def test_a_condition_that_comes_and_goes_within_a_step_is_the_hosts(
+def test_double_crossing_within_a_host_step_is_left_to_the_host(
     step: float, seen: int, packed: Path, tmp_path: Path
 ):
     """The sine is above 0.9 for a seventh of a turn: a host that looks at the ends of steps alone has to keep them shorter than that."""
@@ -38,5 +38,5 @@ def test_a_condition_that_comes_and_goes_within_a_step_is_the_hosts(
     assert host.read("events") == seen
 
 
-def test_our_own_search_counts_all_of_them_in_one_interval():
+def test_own_event_search_counts_all_crossings_in_an_interval():
     assert load(TURNS).compile().simulate(10.0, output_step=10.0).statistics["events"] == 10

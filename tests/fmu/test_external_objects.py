@@ -98,7 +98,7 @@ def stepped(mechanism, end, names, values=None):
     return twin.get(names)
 
 
-def test_a_tool_that_integrates_meets_the_events(tool):
+def test_integrating_tool_finds_events_of_external_object(tool):
     """A bounce, and a force that jumps at an instant; inputs, and parameters that decide the start."""
     names, given = ["h", "der(h)", "x"], {"height": 0.9, "keeps": 0.5}
     values, said = tool(BALL, "exchange", 1.0, 1e-2, names, inputs={"wind": 0.8}, parameters=given)
@@ -106,7 +106,7 @@ def test_a_tool_that_integrates_meets_the_events(tool):
     assert values == pytest.approx(right, abs=1e-9) and said[0].startswith("events ")
 
 
-def test_calls_that_are_repeated_reordered_or_of_the_epoch_before_change_nothing(tool):
+def test_repeated_reordered_and_stale_calls_have_no_effect(tool):
     names = ["h", "der(h)", "x", "der(x)"]
     for style, step in (("exchange", 1e-2), ("steps", 5e-3)):
         plain = tool(BALL, style, 1.0, step, names, inputs={"wind": 0.8})
@@ -129,7 +129,7 @@ def test_tunable_parameters_change_during_the_run(style, step, hostile, tool):
     assert abs(values[2] - tool(BALL, style, 1.0, step, names, inputs=inputs)[0][2]) > 0.3
 
 
-def test_slopes_are_those_of_the_rates(tool):
+def test_external_object_derivatives_match_rates(tool):
     """Along 1 in time, all states and the input: speeds by 1, the force by the wind over the mass."""
     tool(BALL, "exchange", 0.01, 1e-2, ["h"], inputs={"wind": 0.8})
     table = variable_table(fmu_unit(load(BALL)))
@@ -140,7 +140,7 @@ def test_slopes_are_those_of_the_rates(tool):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["win64", "darwin64", "aarch64-linux", "aarch64-darwin"])
-def test_libraries_of_other_platforms_show_their_functions(name, tmp_path):
+def test_libraries_of_other_platforms_export_their_functions(name, tmp_path):
     """They are built here by zig; what a tool calls can be found in them."""
     pytest.importorskip("ziglang")
     place = write_package(fmu_unit(load(BALL)), tmp_path / "Ball", lambda text: None, [name])
@@ -154,7 +154,7 @@ def test_libraries_of_other_platforms_show_their_functions(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.platforms
 @pytest.mark.parametrize("name", ["win64", "aarch64-linux"])
-def test_tool_of_another_platform_meets_the_events(name, tmp_path):
+def test_tool_on_another_platform_finds_the_events(name, tmp_path):
     """The tool under Wine and QEMU, on the library of its platform: the bounces of the own integrator."""
     target = PLATFORMS[name]
     if reason := why_not(target):
@@ -180,7 +180,7 @@ def test_tool_of_another_platform_meets_the_events(name, tmp_path):
     assert values == pytest.approx(stepped("lib:bouncing-ball", 1.0, states), abs=1e-6), done
 
 
-def test_samples_of_the_own_integrator(tool):
+def test_self_integrating_external_object_matches_run(tool):
     names = ["h", "der(h)", "x"]
     values, _ = tool(BALL, "steps", 1.0, 5e-3, names)
     assert values == pytest.approx(stepped(BALL, 1.0, names), abs=1e-7)
@@ -190,7 +190,7 @@ def test_samples_of_the_own_integrator(tool):
     "name, end, step",
     [("bouncing-ball", 1.0, 1e-3), ("pendulum-stop", 1.0, 1e-3), ("woodpecker", 0.3, 1e-4)],
 )
-def test_contacts(name, end, step, tool):
+def test_external_object_handles_contacts(name, end, step, tool):
     """Without and with friction."""
     names = [
         v.name for v in variable_table(fmu_unit(load(f"lib:{name}"))).variables if v.state >= 0
@@ -201,13 +201,13 @@ def test_contacts(name, end, step, tool):
         assert values == pytest.approx(right, abs=1e-6)
 
 
-def test_what_goes_wrong_is_told_to_the_tool(tool):
+def test_external_object_errors_reach_the_tool(tool):
     _, said = tool(BALL, "exchange", 1.0, 1e-2, ["h"], parameters={"height": float("nan")})
     assert "height" in said[0] and "error" in said[0]
 
 
 @pytest.mark.parametrize("name", ["boom", "bouncing-ball", "carrier", "boom-drive", "excavator"])
-def test_packages_are_modelica(name):
+def test_written_packages_are_valid_modelica(name):
     """Braces and classes close, every variable is declared once, every class has its functions; rumoca's parser takes the text."""
     unit = fmu_unit(load(f"lib:{name}"))
     text = package_text(unit, "Made", "{token}")
@@ -229,7 +229,7 @@ def test_packages_are_modelica(name):
     assert [each for each in rumoca.validate_source(broken) if " error: " in str(each)]
 
 
-def test_the_command_writes_a_package(tmp_path, capsys):
+def test_modelica_command_writes_external_package(tmp_path, capsys):
     if HERE is None or HERE.system != "Linux":
         pytest.skip("external objects are built on Linux")
     assert main(["modelica", "lib:pendulum", "--external", "-o", str(tmp_path / "Swing")]) == 0

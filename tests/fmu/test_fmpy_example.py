@@ -51,25 +51,25 @@ def run_script(folder: Path, *line: str) -> str:
     return done.stdout
 
 
-def test_kinetree_is_blocked(folder: Path):
+def test_example_runs_without_kinetree_installed(folder: Path):
     with pytest.raises(AssertionError, match="blocked"):
         run_script(folder, "-c", "import kinetree")
 
 
-def test_one_call_agrees_with_run(folder: Path):
+def test_fmpy_single_call_agrees_with_run(folder: Path):
     out = run_script(folder, "simulate.py")
     assert "stage 1" in out
     assert float(out.split("kinetree run:")[1].split()[0]) < 1e-6
 
 
-def test_steps_see_the_change_of_stage_and_go_back(folder: Path):
+def test_fmpy_steps_pass_stage_change_and_roll_back(folder: Path):
     out = run_script(folder, "steps.py")
     assert "stage 0 -> 1 at 2.000 s" in out
     driven, free = (float(part.split()[0]) for part in out.split("4 s: ")[1].split("3 s: "))
     assert driven > free, "without a torque the arm falls"
 
 
-def test_controller_of_ones_own_agrees_with_the_one_inside(folder: Path):
+def test_user_controller_agrees_with_internal_one(folder: Path):
     run_script(folder, "-m", "pythonfmu", "build", "-f", "controller.py")
     out = run_script(folder, "couple.py")
     assert float(out.split("inside the mechanism:")[1]) < 1e-6

@@ -37,7 +37,7 @@ def archives(tmp_path_factory):
 
 
 @pytest.mark.parametrize("key", ARCHIVES)
-def test_fmpy_finds_no_problem(archives, key):
+def test_fmpy_validates_model_descriptions(archives, key):
     assert validate_fmu(str(archives[key])) == []
 
 
@@ -56,7 +56,7 @@ def test_all_archives_share_variables_and_references(archives):
 
 
 @pytest.mark.parametrize("key", ARCHIVES)
-def test_units_limits_and_texts(archives, key):
+def test_model_description_contains_units_limits_and_texts(archives, key):
     description = read_model_description(str(archives[key]))
     by_name = {v.name: v for v in description.modelVariables}
     k = by_name["k"]
@@ -151,7 +151,7 @@ def test_identifiers_suit_the_language_c():
     ]
 
 
-def test_names_a_user_took_are_left_to_the_user():
+def test_user_names_take_precedence_over_generated_names():
     unit = stub_unit()
     unit.columns[2].name = "stage"
     names = [v.name for v in variable_table(unit).variables]
@@ -170,7 +170,7 @@ def test_impossible_requests_are_refused_with_a_reason(tmp_path, backend, fmi, w
         pack_unit(stub_unit(), tmp_path / "x.zip", "native", shell=stub_shell())
 
 
-def test_python_back_end_goes_by_the_name_of_its_library(tmp_path):
+def test_python_back_end_accepts_its_library_name(tmp_path):
     made = build_fmu(load("lib:pendulum"), tmp_path / "p.fmu", "pythonfmu", platforms=["linux64"])
     with zipfile.ZipFile(made) as archive:
         assert "resources/slavemodule.txt" in archive.namelist()
@@ -192,7 +192,7 @@ def test_initial_unknowns_depend_on_the_inputs_they_need(tmp_path, fmi):
     assert "pull" not in residual and {"k", "m", "x"} <= residual
 
 
-def test_plain_names_have_no_commas(tmp_path):
+def test_plain_variable_names_have_no_commas(tmp_path):
     """A table without quotes shifted its columns at der(x,2)."""
     archive = pack_unit(
         stub_unit(), tmp_path / "x.fmu", "native", shell=stub_shell(), plain_names=True
@@ -233,7 +233,7 @@ def test_licences_of_sources_and_of_windows():
 
 
 @pytest.mark.parametrize("tunable", [True, False])
-def test_calculated_parameters_are_as_variable_as_what_they_follow_from(tunable: bool):
+def test_calculated_parameters_inherit_variability(tunable: bool):
     """Hosts that set `k` between steps read `twice` again only where it is tunable."""
     parameters = {"k": {"value": 40.0, "tunable": tunable}, "twice": {"value": "2*k"}}
     unit = fmu_unit(load({"format": "kinetree/1", "name": "p", "parameters": parameters, "states": {"s": {"rate": "-twice*s"}}}))  # fmt: skip
@@ -242,7 +242,7 @@ def test_calculated_parameters_are_as_variable_as_what_they_follow_from(tunable:
     assert (found.causality, found.variability) == ("calculatedParameter", expected)
 
 
-def test_rates_of_quaternions_depend_on_turns_and_speeds():
+def test_quaternion_rates_depend_on_quaternions_and_speeds():
     """A rate on which nothing depends is a constant for hosts that order equations by these lists."""
     described = {
         "format": "kinetree/1",

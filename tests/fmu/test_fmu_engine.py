@@ -74,7 +74,7 @@ def swing(tmp_path_factory):
 
 
 @pytest.mark.parametrize("key", [("native", 2), ("native", 3), ("python", 2)])
-def test_verify_is_content(swing, key):
+def test_verify_reports_no_failure(swing, key):
     report = verify(swing[key])
     assert report.good, [check for check in report.checks if not check.good]
 
@@ -114,7 +114,7 @@ def test_back_ends_agree_bit_for_bit_with_inputs_parameters_and_stages(swing):
         )
 
 
-def test_a_freed_body_flies_on_a_parabola(swing):
+def test_released_body_follows_parabola_in_fmu(swing):
     with Archive(swing["native", 2]) as archive:
         host = Host(archive).start()
         host.step(1.0)
@@ -133,7 +133,7 @@ def step_twice(host, names):
         yield host.get(names)
 
 
-def test_model_exchange_carries_out_the_stage(swing):
+def test_model_exchange_executes_stage_change(swing):
     for key in (("native", 2), ("native", 3)):
         result = simulate_fmu(
             str(swing[key]),
@@ -167,7 +167,7 @@ def test_state_of_the_first_stage_restores_from_the_second(swing):
             host.fmu.freeInstance()
 
 
-def test_slopes_of_inputs_are_followed_inside_a_step(swing):
+def test_input_derivatives_are_followed_inside_a_step(swing):
     ends = []
     with Archive(swing["native", 2]) as archive:
         for slope, size in ((6.0, 0.05), (0.0, 5e-4)):
@@ -184,7 +184,7 @@ def test_slopes_of_inputs_are_followed_inside_a_step(swing):
     assert ends[0] == pytest.approx(ends[1], abs=2e-6)
 
 
-def test_derivatives_of_the_model(swing):
+def test_directional_derivatives_match_model(swing):
     """d(phi'')/d(torque) from the directional derivative equals the difference of two evaluations far apart: the equation is linear in it."""
     with Archive(swing["native", 2]) as archive:
         host = Host(archive).start()
@@ -231,7 +231,7 @@ def test_chains_agree_with_openmodelica(n, accuracy, tmp_path):
         host.fmu.freeInstance()
 
 
-def test_kernels_in_the_archive_give_the_same_motion(swing):
+def test_packed_kernels_give_equal_motion(swing):
     """Where the archive has no library for the machine its kernels run; here without the compiler, to be quick."""
     code = """
 import json, sys
@@ -260,7 +260,7 @@ with Archive(sys.argv[1]) as archive:
     assert rows[0][0] == pytest.approx(rows[1][0], rel=1e-7, abs=1e-7)
 
 
-def test_a_controller_without_bodies_is_a_unit_too(tmp_path):
+def test_controller_without_bodies_becomes_fmu(tmp_path):
     """States, inputs and outputs alone: y = 2 s, s' = u - s from 0, so y(t) = 2 u (1 - exp(-t)); natively, in co-simulation and in model exchange."""
     given = {
         "inputs": {"u": 3.0},
@@ -282,7 +282,7 @@ def test_a_controller_without_bodies_is_a_unit_too(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_million_steps_need_no_more_memory(tmp_path):
+def test_million_steps_need_constant_memory(tmp_path):
     path = build_fmu(load(chain(24)), tmp_path / "chain.fmu", "native", integrator="rk4")
     run = bare_runner(path, tmp_path, "q1")
     found = run("soak", 1e-4, 1_000_000)
@@ -306,7 +306,7 @@ def test_every_library_mechanism_makes_valid_archives(name, tmp_path):
 
 
 @pytest.mark.parametrize("fmi", [2, 3])
-def test_output_derivatives_follow_the_time_as_well(tmp_path: Path, fmi: int):
+def test_output_derivatives_include_explicit_time(tmp_path: Path, fmi: int):
     """d(t² q)/dt = 2 t q + t² q': what an output takes from the clock itself counts with its own sign."""
     joint = {"child": "a", "type": "revolute", "axis": "y", "coordinates": ["q"], "start": 0.5}
     bodies = {"a": {"mass": 1.0, "com": [0, 0, -1.0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}}

@@ -46,7 +46,7 @@ def test_command_after_rest_is_executed(archive, fmi: int, tolerance: float):
 
 
 @pytest.mark.parametrize("fmi", [2, 3])
-def test_loops_ask_for_no_events(archive, fmi: int):
+def test_closed_loops_cause_no_events(archive, fmi: int):
     """One row per output and none for events; gaps within a few tolerances of CVode, whose absolute tolerance is as large as the relative one."""
     found = exchanged(
         archive("lib:four-bar", fmi), 1e-6, 2.0, "phi", "constraint_residual", "events"

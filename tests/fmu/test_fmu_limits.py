@@ -99,7 +99,7 @@ def test_early_return_of_fmi_3_is_granted_at_a_step_of_the_integrator(archive):
     host.fmu.freeInstance()
 
 
-def test_pauses_change_no_number(archive):
+def test_step_interruptions_do_not_change_results(archive):
     """A step with an update after every step of the integrator ends where one without ends, bit for bit."""
     plain, told = (
         Host(archive(1e6, 3)).start(),
@@ -113,7 +113,7 @@ def test_pauses_change_no_number(archive):
     told.fmu.freeInstance()
 
 
-def test_a_hosts_state_that_blew_up_is_named(archive):
+def test_diverged_host_state_is_named(archive):
     """A number that is none, and one so large that inertias overflow: neither is reported as a body without inertia."""
     import ctypes
 
@@ -145,7 +145,7 @@ def test_a_hosts_state_that_blew_up_is_named(archive):
         ("if(t < 0.03, 0, 1/zero)", "evaluation at t = 0.03:"),
     ],
 )
-def test_a_law_without_a_value_is_no_infinite_rate(tmp_path: Path, law: str, doing: str):
+def test_undefined_law_is_reported_instead_of_infinite_rate(tmp_path: Path, law: str, doing: str):
     """Integrators of hosts take infinity for a number; here the law has no value from the start, or behind a corner that is carried out."""
     forces = {"lost": {"coordinate": "q", "value": law}}
     build_fmu(

@@ -94,7 +94,7 @@ def test_refused_values_are_named_and_change_nothing(host, values, word):
     host.step(0.02)
 
 
-def test_values_on_their_bounds_are_within(host):
+def test_values_on_bounds_are_accepted(host):
     for c in (0.0, 5.0):
         host.set({"c": c})
         assert host.get(["c"]) == [c]
@@ -104,7 +104,7 @@ def test_values_on_their_bounds_are_within(host):
     assert host.get(["c"]) == [5.0]
 
 
-def test_a_start_without_an_experiment_is_at_0(host, archive):
+def test_start_without_experiment_begins_at_zero(host, archive):
     """FMI 2 lets a host leave it out, also after a run that began elsewhere."""
     if archive.version != 2:
         pytest.skip("FMI 3 tells the start time on the way in")
@@ -118,7 +118,7 @@ def test_a_start_without_an_experiment_is_at_0(host, archive):
     assert host.get(["x", "der(x)"]) == pytest.approx(exact(0.01), abs=1e-9)
 
 
-def test_values_that_are_there_already_are_accepted_at_any_time(host):
+def test_unchanged_values_are_accepted_at_any_time(host):
     """OpenModelica 1.22 to 1.27 sets every parameter, unchanged, after the initialization: that changes nothing and ended every run there."""
     host.start({"m": 1.5, "x": 0.1})
     host.step(0.01)
@@ -146,7 +146,7 @@ def test_failing_evaluation_is_an_error_that_can_be_undone(host):
     assert host.get(["x"])[0] == pytest.approx(exact(0.01)[0], abs=1e-12)
 
 
-def test_stage_changes_inside_a_step(host):
+def test_stage_change_happens_inside_a_step(host):
     host.start({"limit": 0.3, "x": 0.2, "der(x)": 1.0})
     host.step(0.5)
     assert host.integers(["stage", "events"]) == [1, 1]
@@ -203,7 +203,7 @@ def test_corrupted_states_are_refused(host, archive):
 
 
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
-def test_a_model_with_a_flipped_bit_is_refused(archive, tmp_path, kind):
+def test_model_file_with_flipped_bit_is_refused(archive, tmp_path, kind):
     """A bit of a number gave another motion, one of a place a crash: the checksum is looked at when an instance is made, then the places."""
     unit = stub_unit()
     content = payload(
@@ -279,7 +279,7 @@ def test_archives_in_one_folder_stay_separate(archive, tmp_path):
     (resources / "model.kinetree").write_bytes(own)
 
 
-def test_directional_derivatives_are_those_of_the_equation(archive):
+def test_directional_derivatives_match_equation(archive):
     host = Host(archive, kind="ModelExchange").start()
     fmu, ref = host.fmu, archive.references
     if archive.version == 2:
@@ -298,7 +298,7 @@ def test_directional_derivatives_are_those_of_the_equation(archive):
     host.fmu.freeInstance()
 
 
-def test_slopes_of_inputs_last_one_step(archive):
+def test_input_derivatives_last_one_step(archive):
     if archive.version == 3:
         pytest.skip("FMI 3.0 has no derivatives of inputs")
     ends = []
@@ -359,7 +359,7 @@ def test_model_exchange_event_time_matches_cosimulation(archive):
     assert ends[0] == pytest.approx(ends[1], abs=1e-6)
 
 
-def test_event_mode_of_fmi_3(archive):
+def test_fmi_3_event_mode_handles_events(archive):
     if archive.version == 2:
         pytest.skip("FMI 2.0 co-simulation has no event mode")
     seen = []
@@ -409,14 +409,14 @@ def bare(folder):
     )
 
 
-def test_bare_host_gets_the_same_motion(bare):
+def test_bare_c_host_computes_equal_motion(bare):
     found = bare("run", 1e-3, 1000)
     assert float(found["value"][0]) == pytest.approx(exact(1.0)[0], abs=1e-9)
     assert float(found["instantiation_us"][0]) < 20e3
 
 
 @pytest.mark.parametrize("form", ["{}", "{}/", "file://localhost{}"])
-def test_resource_locations_of_every_form(bare, folder, form):
+def test_resource_locations_of_every_form_are_read(bare, folder, form):
     plain = os.fspath(folder / "resources")
     found = bare("run", place=form.format(plain.replace("%", "%25") if "file" in form else plain))
     assert (
@@ -425,7 +425,7 @@ def test_resource_locations_of_every_form(bare, folder, form):
 
 
 @pytest.mark.parametrize("digits", ["%{:02x}", "%{:02X}"])
-def test_every_escape_of_a_location_is_read(bare, folder, digits):
+def test_escaped_resource_locations_are_decoded(bare, folder, digits):
     """Each byte but the separators as two digits of sixteen, small or large."""
     written = "".join(
         "/" if byte == ord("/") else digits.format(byte)
@@ -436,7 +436,7 @@ def test_every_escape_of_a_location_is_read(bare, folder, digits):
 
 
 @pytest.mark.parametrize("end", ["%", "%2", "%2/", "%zz", "%4"])
-def test_resource_locations_that_break_off(bare, folder, end):
+def test_truncated_resource_locations_are_refused(bare, folder, end):
     """`%2` at the end of a location was read beyond its end."""
     found = bare("refused", place=f"file://{folder}{end}")
     assert "cannot be opened" in found["message"][0]
@@ -479,16 +479,16 @@ def test_misuse_is_refused_and_nothing_crashes(bare):
     ] == ["0"] * 8
 
 
-def test_memory_is_flat_over_a_million_steps(bare):
+def test_memory_is_constant_over_a_million_steps(bare):
     found = bare("soak", 1e-3, 1_000_000)
     assert int(found["grown"][0]) <= 256 * 1024  # buffers of the C library
     assert int(found["per_instance"][0]) <= 2**20
 
 
-def test_threads_get_the_same_numbers(bare):
+def test_threads_compute_equal_results(bare):
     assert len(set(bare("threads", 1e-3, 20000)["value"])) == 1
 
 
-def test_state_crosses_processes(bare, tmp_path):
+def test_state_transfers_between_processes(bare, tmp_path):
     file = str(tmp_path / "state")
     assert bare("save", 1e-3, 500, file)["value"] == bare("load", 1e-3, 500, file)["value"]

@@ -46,7 +46,7 @@ def alone(code: str, *arguments: str, **environment: str) -> dict:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_equals_the_native_archive_bit_for_bit(host, tmp_path):
+def test_python_archive_equals_native_archive_bit_for_bit(host, tmp_path):
     native = Archive(pack_unit(stub_unit(), tmp_path / "n.fmu", "native", shell=stub_shell()))
     twin = Host(native)
     rows = []
@@ -72,13 +72,13 @@ def archive_names(host):
     return [name for name in host.archive.reals if not name.startswith("event_indicator")]
 
 
-def test_no_execution_tool_is_declared(archive):
+def test_python_archive_declares_no_execution_tool(archive):
     part = archive.description.coSimulation
     assert (part.needsExecutionTool, part.canBeInstantiatedOnlyOncePerProcess) == (False, False)
     assert (part.canGetAndSetFMUstate, part.canSerializeFMUstate) == (True, True)
 
 
-def test_needs_nothing_but_the_standard_library_and_pythonfmu(archive):
+def test_python_archive_needs_only_standard_library_and_pythonfmu(archive):
     code = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -139,7 +139,7 @@ def test_two_models_share_a_process(archive, tmp_path):
     b.fmu.freeInstance()
 
 
-def test_modules_have_names_of_their_own(path, tmp_path):
+def test_python_archive_modules_have_unique_names(path, tmp_path):
     names = []
     for k in (40.0, 10.0):
         with zipfile.ZipFile(
@@ -185,7 +185,7 @@ def test_wrong_call_order_is_an_error_not_fatal(host):
     assert len(host.get(["x"])) == 1
 
 
-def test_engine_failure_is_told_and_can_be_undone(host):
+def test_engine_failure_is_reported_and_recoverable(host):
     host.start()
     state = host.save()
     host.set({"pull": 1e308, "k": 1e308})
@@ -223,7 +223,7 @@ def test_percent_signs_survive_in_messages(tmp_path):
         host.fmu.freeInstance()
 
 
-def test_whole_state_is_saved_and_crosses_instances(host, archive):
+def test_saved_state_is_complete_and_transfers_between_instances(host, archive):
     host.start({"limit": 0.3, "x": 0.2, "der(x)": 1.0})
     state = host.save()
     data = host.serialized(state)
@@ -244,7 +244,7 @@ def test_whole_state_is_saved_and_crosses_instances(host, archive):
     host.forget(state)
 
 
-def test_the_state_of_another_model_is_refused(host, tmp_path):
+def test_state_of_another_model_is_refused(host, tmp_path):
     host.start()
     with Archive(
         pack_unit(stub_unit(k=10.0), tmp_path / "other.fmu", "python", shell=stub_shell())
@@ -256,7 +256,7 @@ def test_the_state_of_another_model_is_refused(host, tmp_path):
         other.fmu.freeInstance()
 
 
-def test_reset_begins_anew(host):
+def test_python_fmu_reset_restarts(host):
     host.start()
     host.step(0.1)
     end = host.get(["x"])
@@ -304,7 +304,7 @@ def test_python_fmu_keeps_no_memory_per_instance(archive):
     assert still == references
 
 
-def test_a_model_with_a_flipped_bit_is_refused(tmp_path):
+def test_python_model_file_with_flipped_bit_is_refused(tmp_path):
     """As in the native archive: the checksum of the payload is looked at before anything of it is used."""
     path = pack_unit(stub_unit(), tmp_path / "x.fmu", "python", shell=stub_shell())
     for place in (17, 8 * 13, 300, 2000, -1):
@@ -321,7 +321,7 @@ def test_a_model_with_a_flipped_bit_is_refused(tmp_path):
             assert any("resources/model.kinetree" in message for message in messages)
 
 
-def test_damaged_states_change_nothing(host):
+def test_damaged_states_are_refused_without_effect(host):
     host.start()
     state = host.save()
     data = host.serialized(state)
@@ -337,7 +337,7 @@ def test_damaged_states_change_nothing(host):
     assert host.get(["x"]) == [0.25]
 
 
-def test_values_that_are_there_already_are_accepted_at_any_time(host):
+def test_unchanged_values_are_accepted_at_any_time_in_python(host):
     host.start({"m": 1.5})
     host.step(0.01)
     host.set({"m": 1.5, "x": host.get(["x"])[0]})

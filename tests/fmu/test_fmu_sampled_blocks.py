@@ -36,7 +36,7 @@ PLANNED = {
 
 
 @pytest.mark.parametrize(("backend", "fmi"), [("native", 2), ("native", 3)])
-def test_native_fmu_plans_and_estimates_as_a_run_does(tmp_path, backend: str, fmi: int):
+def test_native_fmu_predictive_control_and_observer_match_run(tmp_path, backend: str, fmi: int):
     path = build_fmu(load(PLANNED), tmp_path / "planned.fmu", backend, fmi)
     report = verify(path)
     assert report.good, [check for check in report.checks if not check.good]
@@ -44,13 +44,13 @@ def test_native_fmu_plans_and_estimates_as_a_run_does(tmp_path, backend: str, fm
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["python", "source"])
-def test_other_back_ends_plan_and_estimate_as_a_run_does(tmp_path, backend: str):
+def test_other_back_ends_predictive_control_and_observer_match_run(tmp_path, backend: str):
     path = build_fmu(load(PLANNED), tmp_path / "planned.fmu", backend, 2)
     report = verify(path)
     assert report.good, [check for check in report.checks if not check.good]
 
 
-def test_saved_state_of_a_host_holds_plan_and_covariance(tmp_path):
+def test_saved_state_contains_plan_and_covariance(tmp_path):
     """From a state that was saved and restored the same motion follows once more."""
     path = build_fmu(load(PLANNED), tmp_path / "planned.fmu", "native", 2)
     with Archive(path) as archive:

@@ -97,7 +97,7 @@ def test_every_integrator_is_translated(integrator: str):
     compare("lib:regulator", integrator, 1e-9)
 
 
-def test_stages_and_locks():
+def test_source_fmu_handles_stages_and_locks():
     """A release, a lock with its momentum balance: both events, the same motion."""
     assert compare(DEFINITION, "rk4", SAME) == 2
 
@@ -110,7 +110,7 @@ def real_arithmetic(x, y):
     return (x % y, max(x, y, 0.5), abs(min(x, y)), 1.0 if x < y < 2.0 else 0.0)
 
 
-def test_pythons_arithmetic_in_c(tmp_path):
+def test_translated_c_keeps_python_arithmetic(tmp_path):
     """Division and remainder round down, comparisons may be chained, all right sides are read before the first left side is written."""
     program = Program()
     whole, _ = program.request(integer_arithmetic, ("int64_t", "int64_t"))
@@ -281,7 +281,7 @@ def four_bar_beside_a_dead_point() -> dict:
     }
 
 
-def test_dead_point_amplifies_rounding():
+def test_singular_position_amplifies_rounding():
     grid = [0.02 * k for k in range(26)]
     found, response = {}, {}
     for name, mechanism in (("loop", four_bar_beside_a_dead_point()), ("pendulum", "lib:pendulum")):
@@ -313,7 +313,7 @@ def test_half_step_estimates_fixed_step_error():
     assert step_error(chosen, grid, names, run(chosen.start(), grid, names)) == 0.0
 
 
-def test_source_fmu_passes_dead_point(tmp_path, monkeypatch):
+def test_source_fmu_passes_singular_position(tmp_path, monkeypatch):
     monkeypatch.setattr(archive_module, "STRICT", QUICK)
     report = verify(
         build_fmu(load(four_bar_beside_a_dead_point()), tmp_path / "opens.fmu", "source", 2)
@@ -369,7 +369,7 @@ def test_carrier_sources_run_all_stages():
     )
 
 
-def test_exact_jacobians_would_agree_to_rounding():
+def test_runs_with_exact_jacobians_agree_to_rounding():
     """Why the linearly implicit method agrees to 1e-9 alone: right-hand sides that differ in roundings have Jacobians by differences that differ by
     eps over its root. With the slopes of dual numbers the same steps by the same two right-hand sides agree as far as these do."""
     system = load("lib:regulator").compile()
@@ -420,7 +420,7 @@ def unpacked(tmp_path_factory) -> dict[int, Path]:
     return {version: folder / str(version) / "sources" for version in (2, 3)}
 
 
-def test_sources_are_also_cpp(unpacked, tmp_path):
+def test_source_archive_compiles_as_cpp(unpacked, tmp_path):
     """Hosts that build with a C++ compiler take the same files, without an error or a warning; what both versions have is compiled once."""
     compiler_of_cpp = shutil.which("g++") or shutil.which("clang++")
     if not compiler_of_cpp:
@@ -465,7 +465,7 @@ def test_sources_are_also_cpp(unpacked, tmp_path):
         "riscv64-linux-musl",
     ],
 )
-def test_clang_for_other_targets(unpacked, target, tmp_path):
+def test_source_archive_compiles_by_clang_for_other_targets(unpacked, target, tmp_path):
     """zig's clang compiles the sources for processors with 64 and with 32 bits and links them, without a warning."""
     pytest.importorskip("ziglang")
     files = [str(path) for path in sorted(unpacked[2].glob("*.c"))]

@@ -44,7 +44,7 @@ def compiled(text: str, folder) -> ctypes._CFuncPtr:
 
 
 @pytest.mark.parametrize("name", ["four-bar", "boom-drive"])
-def test_blocks_give_the_rates_of_the_whole(name: str, monkeypatch, tmp_path):
+def test_code_in_blocks_gives_rates_of_unsplit_code(name: str, monkeypatch, tmp_path):
     """Numbers and conditions cross, rates and what is watched fall into any block; parameters that differ are refused by the first one."""
     unit = make_unit(load(f"lib:{name}").compile(), "rk4")
     found = motions(unit)

@@ -46,7 +46,7 @@ def archive(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("given, expected", CASES)
-def test_starts_follow_until_they_are_given(archive, given, expected):
+def test_start_values_follow_expressions_until_set(archive, given, expected):
     names = ["x", "der(x)", "s", "sum"]
     r = fmpy.simulate_fmu(
         str(archive), start_values=given, stop_time=0.1, output_interval=0.1, output=names

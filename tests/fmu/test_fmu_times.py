@@ -36,7 +36,7 @@ def archive(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("begin", [-1e6, -2.0, 0.0, 100.0, 123.456, 1e6])
-def test_an_fmu_works_the_same_from_every_start_and_in_every_step(archive, begin):
+def test_fmu_results_do_not_depend_on_start_time_and_steps(archive, begin):
     expected = load(HELD).compile().simulate(stop_time=1.0, output_step=0.5)
     for step in (0.01, 0.1, 0.5):
         found = simulate_fmu(
@@ -53,7 +53,7 @@ def test_an_fmu_works_the_same_from_every_start_and_in_every_step(archive, begin
 
 
 @pytest.mark.parametrize("begin", [-2.0, 100.0, 1e4])
-def test_hosts_that_integrate_are_told_of_the_samples(archive, begin):
+def test_model_exchange_hosts_are_told_sample_times(archive, begin):
     """Model exchange by fmpy's integrator: samples are time events, so that none is missed from any start.
 
     The end lies between two samples, so that the host's rounding of times adds none.

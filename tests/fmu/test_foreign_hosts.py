@@ -63,7 +63,7 @@ def archive(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("exchange", [False, True])
-def test_the_c_host_bounces_a_ball(archive, exchange):
+def test_c_host_simulates_bouncing_ball(archive, exchange):
     """Against parabolas; the host that integrates itself finds the bounces by the signs of the indicators."""
     if reason := why_not(PLATFORMS["linux64"]):
         pytest.skip(reason)
@@ -108,7 +108,7 @@ def test_incapable_host_gives_reason(archive):
         assert "no binary for win64" in FOREIGN["wine"].cannot(task)
 
 
-def test_without_a_compiler_the_c_host_is_not_run(archive, monkeypatch):
+def test_c_host_is_skipped_without_compiler(archive, monkeypatch):
     """Somebody who installed the wheel has none: verify passes and says so."""
 
     def none() -> list[str]:
@@ -161,7 +161,7 @@ class Wrong:
         return getattr(self.archive, name)
 
 
-def test_headings_with_commas_are_put_together(tmp_path):
+def test_split_table_headings_are_joined(tmp_path):
     """OMSimulator writes names with commas without quotes."""
     path = tmp_path / "t.csv"
     path.write_text("time, model.root.der(x,2), a[1,2], b\n0,1,2,3\n1,4,5,6\n")
@@ -201,7 +201,7 @@ def test_host_table_is_complete(monkeypatch, capsys):
     assert "pendulum in fmpy native CS 2.0: FAILED: ended with 139" in capsys.readouterr().out
 
 
-def test_numbers_above_the_common_bound_are_off():
+def test_deviations_above_common_bound_are_marked():
     """What was seen of one host is shown, never taken for good; the same of another host ends the command."""
     found = {
         f"{host.name} {backend} {kind}": 0.13
@@ -223,7 +223,7 @@ def test_numbers_above_the_common_bound_are_off():
     )
 
 
-def test_one_row_of_the_table_is_renewed(monkeypatch, tmp_path, capsys):
+def test_single_row_of_host_table_is_updated(monkeypatch, tmp_path, capsys):
     """The others keep their cells and days, the page has the whole table, each empty cell a reason."""
     file = tmp_path / "hosts.json"
     kept = {"day": "2020-01-01", "cells": {"fmpy native CS 2.0": 0.0}}
@@ -239,7 +239,7 @@ def test_one_row_of_the_table_is_renewed(monkeypatch, tmp_path, capsys):
     assert main(["bench", "hosts", "nothing", "--json", str(file)]) == 2
 
 
-def test_page_shows_the_table_that_is_kept():
+def test_page_shows_stored_host_table():
     page = table.PAGE.read_text(encoding="utf-8")
     assert table.page_part(table.read_table(table.DATA)) in page
 

@@ -59,7 +59,7 @@ def host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Hos
     return found
 
 
-def test_an_instance_lives_by_the_functions_of_its_standard(host: Host):
+def test_host_calls_fmi_functions_in_order(host: Host):
     two = host.archive.version == 2
     host.start({"b": 7.0}, start_time=0.5, tolerance=1e-3)
     times = (("startTime", 0.5), ("tolerance", 1e-3))
@@ -110,7 +110,7 @@ def test_an_instance_lives_by_the_functions_of_its_standard(host: Host):
 
 
 @pytest.mark.parametrize("status", [0, 1, 2])
-def test_reals_are_read_together(host: Host, status: int):
+def test_real_variables_are_read_in_one_call(host: Host, status: int):
     """One call with places for the values, twice their number in FMI 3.0; a warning is no failure."""
     from fmpy.fmi1 import FMICallException
 
@@ -250,7 +250,7 @@ def test_exchange_combines_mechanism_and_drive(monkeypatch: pytest.MonkeyPatch):
     assert found.tolist() == [2.0, 1.5, 0.625, 0.0, (value_at(drive.profile, 1.0) - 0.5) / 0.5]
 
 
-def test_last_values_by_fmpy(monkeypatch: pytest.MonkeyPatch):
+def test_fmpy_run_returns_last_values(monkeypatch: pytest.MonkeyPatch):
     """Steps at multiples, so that nothing adds up; of model exchange the last row."""
     done: list[Any] = []
     stub = SimpleNamespace(
@@ -281,7 +281,7 @@ def test_last_values_by_fmpy(monkeypatch: pytest.MonkeyPatch):
     assert done[-1] == ("f", wanted | {"output": ["x"], "record_events": False})
 
 
-def test_the_line_of_the_c_program(monkeypatch: pytest.MonkeyPatch):
+def test_c_host_command_line_is_complete(monkeypatch: pytest.MonkeyPatch):
     """Library, resources, token, version and kind, references; step, count, states by their rates, indicators. Lines of values count."""
     asked: list[Any] = []
     variables = [SimpleNamespace(derivative=each) for each in (None, 1, 2, None)]
@@ -325,7 +325,7 @@ def test_the_line_of_the_c_program(monkeypatch: pytest.MonkeyPatch):
         )
 
 
-def test_tables_are_read_at_a_time(tmp_path: Path):
+def test_result_table_row_at_a_time_is_read(tmp_path: Path):
     """The last row within a millionth of it; columns by their plain names."""
     path = tmp_path / "t.csv"
     path.write_text(
@@ -348,7 +348,7 @@ def test_tables_are_read_at_a_time(tmp_path: Path):
 
 
 @pytest.mark.parametrize("status", [0, 2])
-def test_the_twin_calls_its_entries(status: int, monkeypatch: pytest.MonkeyPatch):
+def test_in_process_twin_calls_engine_entries(status: int, monkeypatch: pytest.MonkeyPatch):
     """Inputs at their starts before the start, at themselves after it; parameters are prepared anew; options are set after every reset."""
     from kinetree.scripts.fmi import in_process
 
@@ -409,7 +409,7 @@ def test_the_twin_calls_its_entries(status: int, monkeypatch: pytest.MonkeyPatch
         (EvaluationError("too many steps", Status.TOO_MANY_STEPS), b"so it is", "^too many steps$"),
     ],
 )
-def test_what_an_fmu_refuses_is_told_in_its_own_words(raised: Exception, said: bytes, told: str):
+def test_host_errors_include_message_of_the_fmu(raised: Exception, said: bytes, told: str):
     """The last line that it logs follows the name of the call; other errors are told as they are."""
     listening: Any = SimpleNamespace(messages=[])
     with pytest.raises(Exception, match=told), reasons():

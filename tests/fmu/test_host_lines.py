@@ -25,7 +25,7 @@ def task(exchange: bool = False, **archive: object) -> host_programs.Task:
     return host_programs.Task(SimpleNamespace(**told | archive), exchange, ["a", "b"], 0.01, 100)  # type: ignore[arg-type]
 
 
-def test_lines_of_programs(tmp_path: Path):
+def test_host_command_lines_are_complete(tmp_path: Path):
     table = tmp_path / "t.csv"
     line = " ".join(host_programs.fmusim(task(True), table))
     assert (
@@ -40,7 +40,7 @@ def test_lines_of_programs(tmp_path: Path):
     assert "--stopTime=0.5" in " ".join(host_programs.omsimulator(replace(task(), count=50), table))
 
 
-def test_why_a_host_does_not_run_an_archive():
+def test_reason_for_skipping_a_host_is_given():
     host = host_programs.ForeignHost(
         "h",
         LINUX,

@@ -40,7 +40,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory):
         yield opened
 
 
-def test_each_host_has_its_rows(archive: Archive, monkeypatch: pytest.MonkeyPatch):
+def test_each_host_has_its_table_rows(archive: Archive, monkeypatch: pytest.MonkeyPatch):
     """One that agrees, one that is off, one that fails, one that cannot; our C host resumes a state of another process too."""
 
     def stepped(task: Task, platform: Platform) -> list[float]:
@@ -132,7 +132,7 @@ def test_host_program_results_are_parsed(archive: Archive, monkeypatch: pytest.M
     )
 
 
-def test_scripts_answer_in_a_line_of_their_own(archive: Archive):
+def test_host_scripts_print_results_in_one_line(archive: Archive):
     """By names or by references, whatever else is printed; last words of what fails are told."""
     task = Task(archive, False, ["y"], 0.25, 4)
     echo = "import json, sys\nprint('hello')\nprint('RESULT', json.dumps([float(sys.argv[2]) * int(sys.argv[3]), len(json.loads(sys.argv[4]))]))"
@@ -149,7 +149,7 @@ def test_scripts_answer_in_a_line_of_their_own(archive: Archive):
         )
 
 
-def test_a_host_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_hanging_host_is_terminated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(host_programs, "LIMIT", 0.05)
     with pytest.raises(HostError, match=r"not done after 0.05 s"):
         host_programs.finished(
@@ -234,7 +234,7 @@ def test_c_host_errors_are_reported(archive: Archive, monkeypatch: pytest.Monkey
         BareHost(archive, PLATFORMS["win64"], ["y"])
 
 
-def test_steps_are_counted_in_an_unpacked_archive(tmp_path: Path):
+def test_instruction_count_uses_unpacked_archive(tmp_path: Path):
     """The counting host runs it by itself, in a Python without packages."""
     library, (guid, resources) = fmu_step_instructions.unpacked(
         "lib:pendulum", "rk4", 1e-3, tmp_path

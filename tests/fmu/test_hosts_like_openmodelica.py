@@ -106,7 +106,7 @@ def opened(tmp_path_factory):
 
 @pytest.mark.parametrize("habits", HABITS)
 @pytest.mark.parametrize("name", QUICK)
-def test_every_habit_meets_the_same_events(name: str, habits: str, opened: Callable):
+def test_every_host_behaviour_finds_the_same_events(name: str, habits: str, opened: Callable):
     """At the tolerances of OpenModelica and tighter ones, where its hysteresis is smaller."""
     archive, (end, events) = opened(f"lib:{name}"), QUICK[name]
     expected = by_c_program(task_of(archive, False, end), LINUX)
@@ -119,7 +119,7 @@ def test_every_habit_meets_the_same_events(name: str, habits: str, opened: Calla
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("habits", HABITS)
-def test_every_kind_of_archive_meets_them(habits: str, kind: str, opened: Callable):
+def test_every_archive_kind_finds_the_same_events(habits: str, kind: str, opened: Callable):
     archive = opened(BALL, kind)
     expected = by_c_program(task_of(archive, False, 0.6), LINUX)
     found, count = by_habits(task_of(archive, True, 0.6, tolerance=1e-4), LINUX, habits)
@@ -127,7 +127,7 @@ def test_every_kind_of_archive_meets_them(habits: str, kind: str, opened: Callab
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_parameters_behind_initialization_decide_the_start(kind: str, opened: Callable):
+def test_parameters_set_in_initialization_determine_the_start(kind: str, opened: Callable):
     """OpenModelica up to 1.27 sets fixed and tunable parameters there, unchanged or not, and reads the states behind that."""
     archive = opened(BALL, kind)
     given = {"height": 0.8, "keeps": 0.5, "pace": 2.0, "wind": 0.25}
@@ -171,7 +171,7 @@ class Integrated:
         self.fmu.enterContinuousTimeMode()
 
 
-def test_event_mode_may_be_entered_from_event_mode(opened: Callable):
+def test_event_mode_may_be_entered_repeatedly(opened: Callable):
     """The first update of OpenModelica begins so; nothing has been located there, and nothing happens."""
     unit = Integrated(opened("lib:newtons-cradle"))
     for _ in range(2):
@@ -180,7 +180,7 @@ def test_event_mode_may_be_entered_from_event_mode(opened: Callable):
     assert unit.host.integers(["events"]) == [0]
 
 
-def test_a_completed_step_can_be_taken_back(opened: Callable):
+def test_completed_step_can_be_rolled_back(opened: Callable):
     """A guard that has happened may happen again once the host goes on from a step at which it was negative; until then no look tells a difference.
 
     The state is saved with what was noted. BAND is the difference that marks make in an indicator.
@@ -211,7 +211,7 @@ def test_a_completed_step_can_be_taken_back(opened: Callable):
 
 
 @pytest.mark.parametrize("kind", ["native 2", "native 3", "python 3"])
-def test_indicators_keep_off_zero_and_variables_tell_the_same(kind: str, opened: Callable):
+def test_event_indicators_avoid_zero_and_match_variables(kind: str, opened: Callable):
     """OpenModelica takes no indicator within 1e-4 of its tolerance for a change."""
     archive = opened("lib:bouncing-ball", kind)
     host = Host(archive, kind="ModelExchange").start()
@@ -237,7 +237,7 @@ def with_event(seed: int) -> dict:
 
 
 @pytest.mark.parametrize("seed", [3, 4, 5])
-def test_random_mechanisms_in_every_habit(seed: int, opened: Callable):
+def test_random_mechanisms_agree_in_every_host_behaviour(seed: int, opened: Callable):
     archive = opened(with_event(seed))
     expected = by_c_program(task_of(archive, False, 0.2), LINUX)
     counts = set()
@@ -250,7 +250,7 @@ def test_random_mechanisms_in_every_habit(seed: int, opened: Callable):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", library_names())
-def test_every_mechanism_of_the_library_in_every_habit(name: str, opened: Callable):
+def test_library_mechanisms_agree_in_every_host_behaviour(name: str, opened: Callable):
     """Errors of a tolerance grow by the motion; what habits add is compared with the host that has none."""
     archive, end = opened(f"lib:{name}"), ENDS.get(name, 0.5)
     expected = by_c_program(task_of(archive, False, end), LINUX)

@@ -128,7 +128,7 @@ def twin_of(*variables: Any, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_a_parameter_changes_in_the_middle(log: list[Any], version: int):
+def test_parameter_change_in_the_middle_is_checked(log: list[Any], version: int):
     """The first that may be 2 % larger; in FMI 3.0 in event mode, which ends when nothing changes any more."""
     report, done = Report(Path()), []
     others = [
@@ -288,7 +288,9 @@ def test_foreign_fmu_beside_runs_correctly(log: list[Any], monkeypatch: pytest.M
     assert told(report) == [("beside another FMU", "not run: no compiler", True)]
 
 
-def test_a_bare_process_runs_in_an_awkward_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_bare_process_runs_in_folder_with_special_characters(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     """All steps of the grid by co-simulation, out of a copy; what it cannot do is told, what goes wrong is bad."""
     (tmp_path / "resources").mkdir()
     asked: list[Any] = []
@@ -339,7 +341,7 @@ def test_a_bare_process_runs_in_an_awkward_folder(monkeypatch: pytest.MonkeyPatc
     ]  # fmt: skip
 
 
-def test_rows_of_foreign_hosts(monkeypatch: pytest.MonkeyPatch):
+def test_host_rows_are_read_at_grid_times(monkeypatch: pytest.MonkeyPatch):
     """A run of 100 steps each, of our own C host by co-simulation in FMI 2.0 one that is resumed, too; bounds by kind; what fails is bad."""
     saved: list[Any] = []
 

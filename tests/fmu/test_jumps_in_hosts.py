@@ -52,7 +52,7 @@ def test_damped_touch_and_release_are_located(packed: Callable, tmp_path: Path):
     assert host.read("der(h)") == pytest.approx(reference["der(h)"][-1], abs=4e-3)
 
 
-def test_a_law_stays_on_its_side_until_the_jump_is_located(packed: Callable, tmp_path: Path):
+def test_force_law_keeps_its_side_until_jump_is_located(packed: Callable, tmp_path: Path):
     """Within 1e-9 m: the last stage of a step that ends at the touch belongs to the flight, the first one behind it to the contact."""
     host = Exchange(packed("lib:elastic-ball"), tmp_path, STEP)
     names = ("h", "der(h)")
@@ -71,7 +71,7 @@ def test_a_law_stays_on_its_side_until_the_jump_is_located(packed: Callable, tmp
     assert push(1e-6, -4.0) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_both_ways_over_a_sign_are_located(packed: Callable, tmp_path: Path):
+def test_jumps_are_located_in_both_directions(packed: Callable, tmp_path: Path):
     """x'' = -2 sign(x) from 1 at rest crosses at 1, 3, 5 s; the last stage of each step up to there is beyond."""
     host = Exchange(
         packed(line(forces={"f": {"coordinate": "x", "value": "-2*sign(x)"}})), tmp_path, 0.04
@@ -81,7 +81,7 @@ def test_both_ways_over_a_sign_are_located(packed: Callable, tmp_path: Path):
     assert host.read("events") == 0
 
 
-def test_a_jump_at_rest_on_it_asks_for_nothing(packed: Callable, tmp_path: Path):
+def test_state_resting_on_a_jump_causes_no_events(packed: Callable, tmp_path: Path):
     """Dry friction of a body that does not move: its indicator keeps its sign, whatever roundings do."""
     law = {"f": {"coordinate": "x", "value": "-3*sign(der(x))"}}
     host = Exchange(packed(line(forces=law)), tmp_path, 0.05)

@@ -31,11 +31,11 @@ def is_sound(names: list[str]) -> bool:
         ("x[1]", None), ("arm.position[1,2]", None), ("der(gamma,2)", None), ("two words", None), ("Flow", None), ("_", None),
     ],
 )  # fmt: skip
-def test_what_modelica_does_not_take_is_written_otherwise(name, new):
+def test_names_invalid_in_modelica_are_replaced(name, new):
     assert unique_names([name]) == ({} if new is None else {name: new})
 
 
-def test_names_that_the_import_makes_one_are_told_apart():
+def test_names_that_collide_after_import_are_distinguished():
     """The first keeps its name; indices stay behind, and a derivative follows its variable."""
     assert unique_names(["tank_pressure", "tank.pressure"]) == {"tank.pressure": "tank.pressure_"}
     assert unique_names(["a_1_", "a[1]", "a[2]"]) == {"a[1]": "a_[1]"}
@@ -47,7 +47,7 @@ def test_names_that_the_import_makes_one_are_told_apart():
     assert unique_names(["Stage", "stage"]) == {}, "case counts"
 
 
-def test_any_names_become_sound():
+def test_random_names_become_valid_and_unique():
     signs = ["a", "_", ".", "-", "[1]", "flow", "α", " ", "9", "der(a)"]
     names = [first + second + third for first in signs for second in signs for third in signs]
     new = unique_names(names)
@@ -65,7 +65,7 @@ def plain(name: str) -> dict:
     }  # fmt: skip
 
 
-def test_a_mechanism_with_such_names_is_packed_and_told(tmp_path, monkeypatch):
+def test_mechanism_with_renamed_variables_is_packed_and_reported(tmp_path, monkeypatch):
     told: list[str] = []
     path = build_fmu(
         load(plain("drive-gain")), tmp_path / "n.fmu", "native", platforms=["linux64"], say=told.append
@@ -78,13 +78,13 @@ def test_a_mechanism_with_such_names_is_packed_and_told(tmp_path, monkeypatch):
     assert said and "'flow_'" in said[0]
 
 
-def test_values_are_reached_by_both_names():
+def test_values_are_accessible_by_both_names():
     twin = InProcess(fmu_unit(load(plain("drive-gain")))).start({"flow": 0.5})
     assert twin.get(["flow", "flow_", "out"]) == [0.5, 0.5, 1.0]
 
 
 @pytest.mark.parametrize("name", library_names())
-def test_mechanisms_that_ship_need_no_other_names(name):
+def test_library_mechanisms_need_no_renaming(name):
     """Nor do they have constants, whose values the import drops."""
     table = variable_table(fmu_unit(load(f"lib:{name}")))
     names = [v.name for v in table.variables if v.causality != "independent"]

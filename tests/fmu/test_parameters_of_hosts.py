@@ -118,7 +118,7 @@ def same_in_both(name: str, unit: Any, given: dict[str, float]) -> None:
     ],
 )
 @pytest.mark.parametrize("version", [2, 3])
-def test_native_archives_too(name: str, version: int, tmp_path):
+def test_host_parameter_equals_file_parameter_in_native_archives(name: str, version: int, tmp_path):
     """Through the shell, by the functions of the standard."""
     mechanism = load(f"lib:{name}")
     given = changes(fmu_unit(mechanism))

@@ -101,7 +101,7 @@ def test_binaries_are_in_standard_folders(name, fmi, tmp_path):
         assert all(info.external_attr >> 16 in (0o100644, 0o100755) for info in file.infolist())
 
 
-def test_component_gives_the_motion_of_this_platform(archive, tmp_path):
+def test_component_motion_matches_this_platform(archive, tmp_path):
     """The archive of FMI 3.0 holds the same model: its component, in wasmtime, steps as the library does."""
     pytest.importorskip("wasmtime")
     archive, count, same = archive
@@ -113,7 +113,7 @@ def test_component_gives_the_motion_of_this_platform(archive, tmp_path):
     assert close(found, in_fmpy(archive, count), names, same)
 
 
-def test_macos_binary_gives_the_motion_of_this_platform(archive):
+def test_macos_binary_motion_matches_this_platform(archive):
     """The x86_64 library of macOS, mapped into a process of Linux, steps as the library of Linux does."""
     if reason := FOREIGN["mapped"].missing():
         pytest.skip(reason)
@@ -157,7 +157,7 @@ def test_misuse_is_refused_on_every_platform(name, tmp_path):
     ] == ["0"] * 8
 
 
-def test_verify_tells_of_every_host(tmp_path, capsys):
+def test_verify_reports_every_host(tmp_path, capsys):
     """One row a host: its deviation, or why it did not run."""
     path = build_fmu(
         load("lib:regulator"), tmp_path / "r.fmu", "native", platforms=["linux64", "win64"]

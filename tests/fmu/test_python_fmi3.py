@@ -49,7 +49,7 @@ def twins(archive, native):
 
 
 # -- what it says it is ----------------------------------------------------------------------------------------------------------------------
-def test_the_description_is_that_of_the_native_archive(twins):
+def test_python_fmi3_description_equals_native_archive(twins):
     """One table: names, references, units, starts, dependencies; only the moment of writing and one capability differ."""
     texts = [
         Path(each.folder, "modelDescription.xml").read_text(encoding="utf-8") for each in twins
@@ -82,7 +82,7 @@ def test_loader_and_slave_share_status_codes():
     assert dict(zip(first, second)) == pairs
 
 
-def test_without_a_loader_there_is_no_archive(monkeypatch, tmp_path):
+def test_python_fmi3_archive_requires_loader(monkeypatch, tmp_path):
     """pythonfmu3's library alone would take every instance for the same kind, start at 0 and hide what is refused."""
 
     def absent(*_):
@@ -141,7 +141,7 @@ def test_model_exchange_equals_the_native_archive_bit_for_bit(twins):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_slopes_are_those_of_the_native_archive(twins, kind):
+def test_python_fmi3_derivatives_equal_native_archive(twins, kind):
     found = []
     for each in twins:
         host, ref = Host(each, kind=kind), each.references
@@ -257,7 +257,7 @@ IN_OTHER_WORDS = {
 @pytest.mark.parametrize(
     ("kind", "way"), [(kind, way) for kind, ways in MODES.items() for way in ways]
 )
-def test_every_call_in_every_mode_is_answered_as_in_the_native_archive(twins, kind, way):
+def test_every_call_in_every_mode_matches_native_archive(twins, kind, way):
     """Status, words and values afterwards."""
     hosts = [Host(each, kind=kind) for each in twins]
     for name in calls(twins[0]):
@@ -341,7 +341,7 @@ def test_python_log_categories_select_messages(twins):
 
 
 # -- states and instances ------------------------------------------------------------------------------------------------------------------------
-def test_states_of_model_exchange_cross_instances_and_are_checked(archive):
+def test_model_exchange_states_transfer_and_are_checked(archive):
     first = ExchangeHost(archive).start(EARLY)
     state = first.host.save()
     data = first.host.serialized(state)
@@ -435,7 +435,7 @@ def test_reset_keeps_instance_kind(archive, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_damaged_model_and_another_token_are_refused(kind, tmp_path):
+def test_damaged_model_and_wrong_token_are_refused(kind, tmp_path):
     with Archive(packed(tmp_path, "python")) as archive:
         file = Path(archive.folder) / "resources" / "model.kinetree"
         content = bytearray(file.read_bytes())
@@ -594,7 +594,7 @@ class Played:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", KINDS)
-def test_drawn_sequences_of_calls_are_answered_as_in_the_native_archive(twins, kind, seed):
+def test_random_call_sequences_match_native_archive(twins, kind, seed):
     options = (
         {"event_mode_used": seed % 2 == 0, "early_return_allowed": seed % 3 == 0}
         if kind == "CoSimulation"

@@ -100,7 +100,7 @@ def watched(archive):
     return [name for name in archive.reals if not name.startswith("event_indicator")]
 
 
-def test_model_exchange_bit_for_bit(case):
+def test_python_model_exchange_equals_native_bit_for_bit(case):
     given, twins = case
     inputs = (
         (lambda t: {name: 0.1 * math.sin(3 * t) for name in given.inputs}) if given.inputs else None
@@ -123,7 +123,7 @@ def test_model_exchange_bit_for_bit(case):
     assert len({row[1:] for row in rows[0][:-4]}) > 10  # something moves
 
 
-def test_co_simulation_bit_for_bit(case):
+def test_python_co_simulation_equals_native_bit_for_bit(case):
     """Steps of changing length; hosts with event mode see the same instants."""
     given, twins = case
     rows = []

@@ -66,14 +66,14 @@ def exact(t: float) -> float:
 
 
 @needs_python
-def test_runs_in_a_c_host_with_an_empty_environment(bare):
+def test_python_fmu_runs_in_c_host_with_empty_environment(bare):
     """It ended with `undefined symbol: _Py_NoneStruct`; steps of 1 ms, fourth order."""
     assert bare.values("run", 1e-3, 1000) == pytest.approx([exact(1.0)], abs=1e-9)
 
 
 @needs_python
 @pytest.mark.parametrize("form", ["{}", "{}/", "file://localhost{}", "file:{}"])
-def test_locations_of_every_form(bare, folder, form):
+def test_loader_reads_resource_locations_of_every_form(bare, folder, form):
     """pythonfmu knows %20 only: others ended the host."""
     from urllib.parse import quote
 
@@ -83,7 +83,7 @@ def test_locations_of_every_form(bare, folder, form):
 
 
 @needs_python
-def test_misuse_is_refused_as_in_the_native_archive(bare):
+def test_loader_refuses_misuse_like_native_archive(bare):
     found = {key: values[0] for key, values in bare.run("misuse").items()}
     refused = (
         "early_step",
@@ -114,7 +114,7 @@ def test_misuse_is_refused_as_in_the_native_archive(bare):
 
 
 @needs_python
-def test_states_cross_processes_and_threads_agree(bare, tmp_path):
+def test_loader_states_transfer_between_processes_and_threads_agree(bare, tmp_path):
     assert (
         bare.run("save", 1e-3, 200, tmp_path / "state")["value"]
         == bare.run("load", 1e-3, 200, tmp_path / "state")["value"]
@@ -145,7 +145,7 @@ def test_missing_python_is_reported_once(folder, bare, interpreter):
 
 
 @needs_python
-def test_drives_run_in_c_hosts_too(tmp_path):
+def test_drive_fmus_run_in_c_hosts(tmp_path):
     archive = Archive(
         build_drive_fmu(Drive(Cylinder(), Valve()), tmp_path / "drive.fmu", backend="python")
     )
@@ -201,7 +201,7 @@ OFTEN = 6  # every second process ended badly
 
 
 @pytest.mark.slow
-def test_a_process_that_goes_on_after_an_fmu_ends_cleanly(folder, tmp_path):
+def test_process_that_continues_after_an_fmu_exits_cleanly(folder, tmp_path):
     """The library of pythonfmu gave memory back twice at the end, which others had by then.
 
     malloc checks every block; without its library a broken heap shows itself now and then.

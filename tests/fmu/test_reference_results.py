@@ -45,7 +45,7 @@ def checked(path: Path) -> tuple[str, bool]:
     return check.result, check.good
 
 
-def test_archive_meets_its_own_results(packed: Path):
+def test_archive_reproduces_its_reference_results(packed: Path):
     """The input swings, the files have the roles of the draft, the archive stays one that fmpy accepts."""
     from fmpy.validation import validate_fmu
 
@@ -65,7 +65,7 @@ def test_archive_meets_its_own_results(packed: Path):
     assert pushes[0] == 2.0 and max(pushes) == pytest.approx(2.02) and min(pushes) < 1.99
 
 
-def test_other_results_are_told(packed: Path, tmp_path: Path):
+def test_deviating_reference_results_are_reported(packed: Path, tmp_path: Path):
     """A column that is off by twice its tolerance; an experiment that another program wrote."""
     for change, word in (("off", "x uses 2 "), ("other", "not compared")):
         other = tmp_path / f"{change}.fmu"
@@ -86,7 +86,7 @@ def test_other_results_are_told(packed: Path, tmp_path: Path):
         assert word in result and good == (change == "other")
 
 
-def test_a_strangers_script_checks_them_with_fmpy_alone(packed: Path, tmp_path: Path):
+def test_independent_fmpy_script_checks_reference_results(packed: Path, tmp_path: Path):
     blocked = (
         "import sys; sys.modules['kinetree'] = None; sys.argv = ['x', sys.argv[1]]; "
         f"exec(compile(open({str(EXAMPLE)!r}).read(), 'script', 'exec'))"
@@ -98,7 +98,7 @@ def test_a_strangers_script_checks_them_with_fmpy_alone(packed: Path, tmp_path: 
     assert "good  x:" in done.stdout and "BAD" not in done.stdout
 
 
-def test_commands_write_and_check_them(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_commands_write_and_check_reference_results(tmp_path: Path, capsys: pytest.CaptureFixture):
     model, path = tmp_path / "cart.json", str(tmp_path / "c.fmu")
     model.write_text(json.dumps(CART))
     line = ["fmu", str(model), "--backend", "native", "--platforms", "linux64", "--reference"]

@@ -35,7 +35,7 @@ def cart(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_points_of_files_travel(
+def test_table_points_from_files_are_packed(
     cart: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str
 ):
     """In a folder without the file the archive moves the cart by F t³/(6 m), and the mechanism in it can be read again."""
@@ -62,7 +62,7 @@ def test_points_of_files_travel(
     ] == pytest.approx(0.5, rel=1e-6)
 
 
-def test_a_file_that_went_before_the_packing_is_named(cart: Path, tmp_path: Path):
+def test_table_file_missing_at_packing_is_named(cart: Path, tmp_path: Path):
     mechanism = load(cart)
     (tmp_path / "push.csv").unlink()
     with pytest.raises(ModelError, match=r"tables\.push: found 'push\.csv'; no such file"):

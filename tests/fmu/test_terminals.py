@@ -47,7 +47,7 @@ def ways(found: Table) -> dict[str, dict[str, str]]:
     }
 
 
-def test_an_actuator_and_its_drive_fit_member_by_member():
+def test_actuator_and_drive_terminals_match():
     """What both know goes opposite ways, so that a host can connect all of it at once; the drive's own way to look ahead has no counterpart."""
     (mechanism,), (drive,) = (
         ways(boom()).values(),
@@ -59,7 +59,7 @@ def test_an_actuator_and_its_drive_fit_member_by_member():
     assert mechanism["force"] == "input" and drive["force"] == "output"
 
 
-def test_oil_inside_the_mechanism_is_two_ports():
+def test_oil_in_the_mechanism_gives_two_port_terminals():
     found = ways(boom(OIL))
     assert {"lift", "lift.side_a", "lift.side_b"} == set(found)
     assert found["lift.side_a"] == {"pressure": "output", "flow": "input"}
@@ -69,7 +69,7 @@ def test_oil_inside_the_mechanism_is_two_ports():
     assert names == {"lift.side_a": "lift.flow_a", "lift.side_b": "lift.flow_b"}
 
 
-def test_incomplete_pairs_are_no_terminals():
+def test_incomplete_pairs_form_no_terminals():
     """A drive that holds its oil gives flows and pressures both: nothing can be connected there."""
     assert all(
         each.icon != "oil"
@@ -98,7 +98,7 @@ def test_terminals_file_is_valid(source):
     assert source == "regulator" or {("force", "inflow"), ("speed", "signal")} <= kinds
 
 
-def test_the_archive_carries_them(tmp_path):
+def test_archive_contains_terminals(tmp_path):
     with zipfile.ZipFile(build_fmu(load("lib:boom"), tmp_path / "b.fmu", "native", 3)) as archive:
         root = ElementTree.fromstring(archive.read("terminalsAndIcons/terminalsAndIcons.xml"))
         assert [each.get("name") for each in root.iter("Terminal")] == ["lift"]

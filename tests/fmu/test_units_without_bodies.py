@@ -35,7 +35,9 @@ SAMPLER: dict[str, Any] = {
 
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("description", [GAIN, LAG, SAMPLER], ids=["gain", "lag", "sampler"])
-def test_control_alone_is_an_fmu(description: dict[str, Any], fmi: int, tmp_path: Path):
+def test_controller_without_mechanism_becomes_fmu(
+    description: dict[str, Any], fmi: int, tmp_path: Path
+):
     """A description without bodies was refused unless it had states; co-simulation, model exchange, steps and states are those of any other."""
     path = build_fmu(
         load(description | {"run": {"stop_time": 1.0, "output_step": 0.02}}),
@@ -60,7 +62,7 @@ def test_control_alone_is_an_fmu(description: dict[str, Any], fmi: int, tmp_path
 
 
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_values_of_a_law_a_lag_and_a_sampler(backend: str, tmp_path: Path):
+def test_law_lag_and_sampler_fmu_match_formulas(backend: str, tmp_path: Path):
     with Archive(build_fmu(load(GAIN), tmp_path / "gain.fmu", backend)) as archive:
         host = Host(archive).start({"u": 3.0})
         assert host.get(["y"]) == [6.0]
@@ -88,7 +90,7 @@ def test_empty_description_is_refused():
         load({"name": "Nothing", "inputs": {"u": 0.0}})
 
 
-def test_words_of_mechanics_may_be_outputs():
+def test_outputs_may_have_names_of_mechanical_quantities():
     """Expressions read force('NAME') and reaction('NAME'): an output by that name is no ambiguity, a state or an input would be."""
     system = load(LAG | {"outputs": {"force": {"value": "3*x", "unit": "N"}}}).compile()
     assert system.simulate(1.0)["force"][-1] == pytest.approx(
@@ -142,7 +144,7 @@ def test_valve_flows_use_mean_spool_position(tmp_path: Path):
         host.close()
 
 
-def test_sample_is_taken_in_the_step_it_ends(tmp_path: Path):
+def test_sample_at_step_end_belongs_to_that_step(tmp_path: Path):
     """The host's times are sums: samples at multiples of the period would be a step late by rounding."""
     controller = Controller(Pid(gain=2.0, lower=-1e3, upper=1e3))
     with Archive(build_controller_fmu(controller, tmp_path / "c.fmu", period=0.1)) as archive:

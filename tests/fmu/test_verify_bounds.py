@@ -37,7 +37,7 @@ def test_deviations_are_relative_above_one():
     assert verify.steepest(other[:1]).tolist() == [0.0, 0.0]
 
 
-def test_end_is_compared_by_the_size_of_columns():
+def test_end_values_are_compared_relative_to_column_size():
     """A value that is small at the end of a large motion counts little."""
     table = np.array([[-8.0, 0.0], [2.0, 0.5]])
     assert sensitivity.end_deviation(np.array([3.0, 0.5]), table) == 0.125
@@ -91,7 +91,7 @@ class Grows:
         ([0.0, 0.0, 1e4, 1.0], 0.5, 2, 3e4),
     ],
 )
-def test_a_motion_is_compared_until_a_small_change_has_grown(
+def test_comparison_ends_when_small_changes_have_grown(
     factors: list[float], size: float, last: int, response: float
 ):
     twin: Any = Grows(factors, size=size)
@@ -125,7 +125,7 @@ def test_starts_are_perturbed_by_one_ulp():
 
 
 @pytest.mark.parametrize(("loops", "per_step"), [((), 16.0 * EPS), (("loop",), 1e-13)])
-def test_fixed_steps_may_differ_by_their_roundings(
+def test_fixed_step_bound_covers_rounding(
     monkeypatch: pytest.MonkeyPatch, loops: tuple[str, ...], per_step: float
 ):
     """Those of all steps, as often as a change grows; what stays open of loops; eight times what drawn roundings make of the motion."""
@@ -162,7 +162,7 @@ class Ends(Unit):
         super().step(target)
 
 
-def test_a_motion_that_ends_is_compared_for_nine_tenths():
+def test_run_that_ends_early_is_compared_for_nine_tenths():
     """Three rows at least; with less than that there is nothing to compare."""
     grid = [0.25 * k for k in range(30)]
     for last, rows in ((19, 18), (8, 8), (3, 4), (2, 3), (29, 30)):
@@ -221,7 +221,7 @@ def result(rows: list[tuple[float, ...]], names: tuple[str, ...]) -> np.ndarray:
     return np.array(rows, dtype=[("time", float), *((name, float) for name in names)])
 
 
-def test_model_exchange_is_read_at_the_times_of_the_grid(monkeypatch: pytest.MonkeyPatch):
+def test_model_exchange_is_compared_at_grid_times(monkeypatch: pytest.MonkeyPatch):
     """At the first row that is not more than a nanosecond before, at the last one behind its end; rows between are passed over."""
     asked: list[Any] = []
     grid = [0.125, *GRID[1:]]
@@ -290,7 +290,7 @@ def test_columns_are_judged_by_their_own_bounds():
     assert "not compared" in third and "3" in third
 
 
-def test_events_further_apart_than_ten_microseconds_are_two():
+def test_events_more_than_ten_microseconds_apart_are_distinct():
     """Where both are near, every row behind them counts; one closer than a nanosecond to an instant does not."""
     for apart, kept in ((0.9e-5, False), (1.2e-5, True)):
         clear, most = verify.clear_of_events(
@@ -341,7 +341,7 @@ def test_different_steps_reach_same_end(log: list[Any]):
     }, "a part of the largest value"
 
 
-def test_states_are_saved_in_the_middle(log: list[Any]):
+def test_verify_saves_state_in_mid_run(log: list[Any]):
     report = Report(Path())
     verify.replay(report, archive_of(), GRID, list(NAMES))
     a, b = "0", "1"

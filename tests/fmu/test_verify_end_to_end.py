@@ -115,7 +115,7 @@ def test_verify_runs_all_checks(monkeypatch: pytest.MonkeyPatch, case: str):
     )
 
 
-def test_a_run_has_two_thousand_steps_at_most(monkeypatch: pytest.MonkeyPatch):
+def test_verification_run_has_at_most_two_thousand_steps(monkeypatch: pytest.MonkeyPatch):
     archive, grids = archive_of(step=0.0009765625), []
     archive.description.defaultExperiment = SimpleNamespace(stopTime="4.0", stepSize="0.0009765625")
 

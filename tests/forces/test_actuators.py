@@ -70,7 +70,7 @@ def test_boom_actuator_reports_effective_mass():
     )
 
 
-def test_acceleration_is_the_second_derivative_of_the_length():
+def test_actuator_acceleration_is_second_derivative_of_length():
     """Central difference over h = 1e-3: error h²/12 times the fourth derivative, about 1e-4 of it."""
     result = (
         load("lib:boom")
@@ -82,7 +82,7 @@ def test_acceleration_is_the_second_derivative_of_the_length():
     assert result["lift.acceleration"][1:-1] == pytest.approx(second, abs=2e-5)
 
 
-def test_rotary_actuator_on_a_coordinate():
+def test_rotary_actuator_acts_on_coordinate():
     """Along a coordinate: moment of inertia as effective mass."""
     description = slide({"coordinate": "angle", "force": 0.4}) | {
         "joints": {"j": {"child": "b", "type": "revolute", "coordinates": ["angle"]}}
@@ -94,7 +94,7 @@ def test_rotary_actuator_on_a_coordinate():
     assert result["lift.acceleration"] == pytest.approx([4.0] * 3)
 
 
-def test_a_single_state_is_the_beginning_of_a_step():
+def test_single_evaluation_counts_as_step_start_for_actuators():
     """Outputs of a state, of many, of a rest and slopes tell of an actuator what the first row of a run tells; its way since then is 0."""
     system = load("lib:boom").compile()
     q, u = system.start()
@@ -171,7 +171,7 @@ def bases(*units: str) -> dict[str, int]:
     return {name: power for name, power in whole.items() if power}
 
 
-def test_locked_coordinate_takes_no_force():
+def test_locked_coordinate_ignores_actuator_force():
     """A drive and a spring on a joint that a stage locks stay where they are."""
     stages = [{"ends": {"at": 0.5}, "lock": ["j"]}, {}]
     spring = {"spring": {"coordinate": "z", "stiffness": 10, "length": 0}}
@@ -187,7 +187,7 @@ CHAMBERS = {
 }  # fmt: skip
 
 
-def test_closed_chambers_are_a_spring():
+def test_closed_chambers_act_as_spring():
     """Both sides shut: E A²/V each; a small oscillation has the frequency of their sum."""
     stiffness = 1.4e9 * (
         (50e-4) ** 2 / (0.5e-3 + 50e-4 * 0.5) + (32e-4) ** 2 / (0.5e-3 + 32e-4 * 0.5)
@@ -211,7 +211,7 @@ def test_flow_extends_the_cylinder():
     assert result["lift.pressure_a"] == pytest.approx([3.2e6] * 3, rel=1e-5)
 
 
-def test_leakage_levels_the_pressures():
+def test_leakage_equalises_chamber_pressures():
     """With the piston locked: the difference decays at leakage (E/V_a + E/V_b)."""
     chambers = CHAMBERS | {"leakage": 1e-12}
     description = slide(
@@ -223,7 +223,7 @@ def test_leakage_levels_the_pressures():
     assert difference == pytest.approx(1.8e6 * np.exp(-rate * result.time), rel=1e-6)
 
 
-def test_air_softens_the_oil():
+def test_free_air_softens_oil():
     """Bulk modulus of oil with 1 % of air at 32 bar, from the compliance of the two volumes."""
     chambers = CHAMBERS | {"air": 0.01}
     description = slide(
@@ -241,7 +241,7 @@ def test_air_softens_the_oil():
     )  # the modulus grows a little on the way
 
 
-def test_end_stop_and_cavitation():
+def test_actuator_end_stop_and_cavitation_match_formulas():
     """Sucked empty, a side stays at zero pressure; at full length the stop holds."""
     chambers = CHAMBERS | {"end_damping": 2e4, "longest": 1.05}
     result = (
@@ -268,7 +268,7 @@ def test_internal_inputs_are_hidden_from_hosts():
     } <= {c.name for c in unit.columns}
 
 
-def test_drive_stays_when_the_structure_changes():
+def test_drive_state_is_kept_when_structure_changes():
     """A load is let go: the same inputs go on acting on what remains."""
     bodies = {name: {"mass": 2.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]} for name in ("b", "load")}
     joints = slide()["joints"] | {"grip": {"parent": "b", "child": "load", "type": "rigid"}}

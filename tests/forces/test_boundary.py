@@ -39,7 +39,7 @@ def in_a_hole(speed=(1.0, 0.0), at=(0.0, 0.0), **force) -> dict:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_along_a_diameter_it_is_the_limit_stop(turned):
+def test_boundary_along_diameter_equals_end_stop(turned):
     """Whichever way round the points stand."""
     curve = circle()[::-1] if turned else circle()
     for damping in (0.0, 20.0):
@@ -57,7 +57,7 @@ def test_along_a_diameter_it_is_the_limit_stop(turned):
         assert run["x"] == pytest.approx(stop["x"], abs=2e-6)
 
 
-def test_angular_momentum_in_a_round_hole_and_energy_in_any_are_kept():
+def test_boundary_conserves_energy_and_angular_momentum_in_round_hole():
     system = load(in_a_hole((0.6, 0.8), (0.2, 0.0), curve=circle(48))).compile()
     run = system.simulate(stop_time=3.0, output_step=0.02)
     momentum = run["x"] * run["der(y)"] - run["y"] * run["der(x)"]
@@ -69,7 +69,7 @@ def test_angular_momentum_in_a_round_hole_and_energy_in_any_are_kept():
     assert abs(run["x"]).max() < 0.45 and abs(run["y"]).max() < 0.33
 
 
-def test_outside_it_keeps_the_pin_out():
+def test_outer_boundary_keeps_pin_outside():
     d = in_a_hole(at=(-1.0, 0.02), side="outside")
     run = load(d).compile().simulate(stop_time=3.0, output_step=0.02)
     away = np.hypot(run["x"], run["y"])
@@ -77,7 +77,7 @@ def test_outside_it_keeps_the_pin_out():
     assert run["d"] == pytest.approx(away - RADIUS - 0.05, abs=1e-4)
 
 
-def test_reactions_balance_between_two_bodies():
+def test_boundary_reactions_balance_between_two_bodies():
     """A ring that floats, with a pin in it: momentum of both is kept, and its turning moment too."""
     d = in_a_hole()
     d["bodies"]["ring"] = {"mass": 3.0, "inertia": [0.2, 0.2, 0.4, 0, 0, 0]}
@@ -115,14 +115,14 @@ def test_reactions_balance_between_two_bodies():
         ({"curve": circle(4), "radius": 0.3}, "bend"),
     ],
 )
-def test_curves_that_cannot_be_followed_are_refused(change, said):
+def test_unsuitable_boundary_curves_are_refused(change, said):
     with pytest.raises(ModelError) as failure:
         load(in_a_hole(**change))
     assert said in str(failure.value)
 
 
 @pytest.mark.slow
-def test_fmu_moves_as_the_run(tmp_path):
+def test_boundary_fmu_matches_run(tmp_path):
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.scripts.fmi.verify import verify
 

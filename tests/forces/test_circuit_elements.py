@@ -60,7 +60,7 @@ def into(made: Bench, circuit: Circuit, **numbers: float) -> dict[str, float]:
     }
 
 
-def test_oil_with_air_is_softer():
+def test_oil_with_free_air_is_softer():
     """E (1 + a)/(1 + a E/(1.4 p)), a = air (1 bar/p)^(1/1.4); below 1000 Pa the air expands no further."""
     E = bulk_modulus(const(1.4e9), const(0.01), name("p"))
     for p, least in ((1e5, 1e5), (5e6, 5e6), (1e3, 1e3), (10.0, 1e3), (-1.0, 1e3)):
@@ -75,7 +75,7 @@ def test_oil_with_air_is_softer():
     assert Bench().value(total([const(1.0), const(2.5)])) == 3.5
 
 
-def test_throttles_by_their_default_edge():
+def test_throttle_default_edge_matches_formula():
     """35 bar over one edge, laminar below 1 bar; by area with 0.6 and 870 kg/m3; the opening counts in proportion."""
     for drop in (2e6, -3e6, 10.0):
         made, circuit = bench(A=1e5 + drop, Z=1e5)
@@ -90,7 +90,7 @@ def test_throttles_by_their_default_edge():
     assert [column.name for column in made.columns] == ["h.flow"] and made.columns[0].unit == "m3/s"
 
 
-def test_check_valve_passes_one_direction():
+def test_check_valve_passes_flow_in_one_direction():
     """1e-9 m3/s per Pa above what opens them; never more than the edge fully open lets through."""
     for drop, flow in ((2e5, 0.0), (5e5, 0.0), (6e5, 1e-4), (-1e6, 0.0)):
         made, circuit = bench(A=1e5 + drop, Z=1e5)
@@ -107,7 +107,7 @@ def test_check_valve_passes_one_direction():
 @pytest.mark.parametrize(
     ("outlet", "share"), [(1e6, 1.0), (195e5, 1.0), (197.5e5, 0.5), (200e5, 0.0), (210e5, 0.0)]
 )
-def test_pumps_are_cut_back_over_five_bar(outlet: float, share: float):
+def test_pump_flow_is_reduced_over_five_bar(outlet: float, share: float):
     made, circuit = bench(tank=1e5, A=outlet)
     lower(circuit, {"path": ["tank", "A"], "flow": 3e-4, "limit": 200e5, "leakage": 1e-12})
     flow = 3e-4 * share - 1e-12 * (outlet - 1e5)
@@ -118,7 +118,7 @@ def test_pumps_are_cut_back_over_five_bar(outlet: float, share: float):
 
 
 @pytest.mark.parametrize("spool", [0.6, 0.1, 0.0, -0.7, 1.0])
-def test_valves_let_four_edges_through(spool: float):
+def test_four_way_valve_edges_match_orifice_equation(spool: float):
     """Supply to one side, the other to the tank, beyond the overlap of 0.1; 0.02 of every edge never closes."""
     pressures = {"pump": 2e7, "tank": 1e5, "A": 8e6, "Z": 5e6}
     made, circuit = bench(**pressures)
@@ -151,7 +151,7 @@ def test_valves_let_four_edges_through(spool: float):
     assert [column.name for column in made.columns] == ["h.spool", "h.flow_a", "h.flow_b"]
 
 
-def test_spools_follow_their_commands():
+def test_spools_follow_commands():
     """First order within its rate, second order with its damping, at once without either; commands end at full stroke."""
     servo = {"supply": "pump", "tank": "tank", "a": "A", "b": "Z", "rated_flow": 6e-4}
     made, circuit = bench(pump=2e7, tank=1e5, A=8e6, Z=5e6)
@@ -182,7 +182,7 @@ def test_spools_follow_their_commands():
 
 
 @pytest.mark.parametrize("pressure", [5e4, 60e5, 120e5])
-def test_gas_is_squeezed_above_its_precharge(pressure: float):
+def test_accumulator_gas_is_compressed_above_precharge(pressure: float):
     """gas (p0/p)^(1/1.2); compliance gas/(1.2 p) above the precharge, none below."""
     made, circuit = bench(A=pressure)
     lower(circuit, {"at": "A", "gas": 2e-3, "precharge": 60e5})
@@ -197,7 +197,7 @@ def test_gas_is_squeezed_above_its_precharge(pressure: float):
 @pytest.mark.parametrize(
     ("pressure", "left"), [(5e6, 1.0), (2e4, 1.0), (5e3, 0.25), (0.0, 0.0), (-1e4, 0.0)]
 )
-def test_pressures_of_volumes_fall_less_and_less_below_vapour(pressure: float, left: float):
+def test_volume_pressure_flattens_below_vapour_pressure(pressure: float, left: float):
     """(V + oil)/E + gas is the compliance; a tenth of the volume always stays; a fall fades below 0.2 bar, a rise does not."""
     for flow in (2e-4, -2e-4):
         made, circuit = bench(A=pressure)
@@ -271,7 +271,7 @@ def test_cylinder_displaces_oil_and_reports_stiffness():
     ]  # fmt: skip
 
 
-def test_frictionless_cylinders_by_their_defaults():
+def test_cylinder_defaults_have_no_friction():
     """No leakage, no friction, stops of 1e8 N/m without damping; between places that are held nothing gives way."""
     made, circuit = bench(pump=8e6, tank=5e6)
     table = {key: value for key, value in CYLINDER.items() if key != "between"}
@@ -289,7 +289,7 @@ def test_frictionless_cylinders_by_their_defaults():
     )
 
 
-def test_motors_turn_with_both_pressures():
+def test_hydraulic_motor_torque_follows_both_pressures():
     made, circuit = bench(A=8e6, Z=5e6)
     lower(circuit, {"a": "A", "b": "Z", "displacement": 2e-4, "coordinate": "y", "viscous": 3.0})
     numbers = {
@@ -312,7 +312,7 @@ def test_motors_turn_with_both_pressures():
     assert made.value("h.flow_a") == pytest.approx(4e-4) and not made.forces
 
 
-def test_keys_tell_the_kinds():
+def test_keys_determine_kinds_of_circuit_elements():
     told = {
         "pressure": "source", "volume": "volume", "gas": "accumulator", "precharge": "accumulator", "area": "orifice", "opening": "orifice",
         "opens": "check", "gain": "check", "flow": "pump", "command": "valve", "between": "cylinder", "area_a": "cylinder", "displacement": "motor",

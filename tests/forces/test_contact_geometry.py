@@ -104,7 +104,7 @@ CASES = [  # outlines, place of the first centre from the second one, normal, de
 
 
 @pytest.mark.parametrize(("first", "second", "centre", "normal", "depth"), CASES)
-def test_spheres_touch_in_the_middle_between_both_surfaces(
+def test_sphere_contact_point_lies_between_both_surfaces(
     first: Outline, second: Outline, centre: tuple, normal: tuple, depth: float
 ):
     """Radius less half the depth below the centre (on a plane the whole radius); the speed is that of the one's material there over the other's."""
@@ -139,7 +139,7 @@ def test_spheres_touch_in_the_middle_between_both_surfaces(
         (UPRIGHT, (0.0, 0.3, -2.4), (0.0, -1.0), (0.0, 0.6, -0.8), 0.25),
     ],
 )
-def test_capsules_touch_where_their_segments_are_nearest(
+def test_capsules_touch_at_nearest_points_of_segments(
     axes: np.ndarray, centre: tuple, arm: tuple, normal: tuple, depth: float
 ):
     """Lengths of 2, radii 0.5 and 0.25; `arm` is the place on the first segment, by its own axis, or on the second."""
@@ -188,7 +188,7 @@ def test_contact_pairs_are_supported():
     assert FLAT == {"ground", "plane", "box"}
 
 
-def test_corners_of_outlines():
+def test_outline_corners_are_computed():
     """Of a box all eight, of a capsule both ends, of a cylinder three of either rim: the lowest, and 120 degrees from it."""
     bench = Bench()
     up = Vector(const(0.0), const(0.0), const(1.0))
@@ -218,7 +218,7 @@ def test_corners_of_outlines():
     ) == pytest.approx([-0.25, side, 3.0])
 
 
-def test_axes_of_outlines():
+def test_outline_axes_are_computed():
     """Turned about x, then y, then z of the body, or with z along a direction: an orthonormal, right-handed frame."""
     a, b, c = 0.3, -0.5, 0.8
     made = Placed(Bench(), "f", "shape", Outline(sphere=1.0, rotate=(a, b, c)), "a", (0, 0, 0))  # type: ignore[arg-type]
@@ -239,7 +239,7 @@ def test_axes_of_outlines():
         assert np.cross(first, second) == pytest.approx(n, abs=1e-14)
 
 
-def test_radii_by_hertz():
+def test_hertz_contact_radii_match_formula():
     """1/R = 1/R1 + 1/R2 of two spheres; what is flat adds nothing."""
     bench = Bench()
     ball, other = (
@@ -262,7 +262,7 @@ def contact(**keys):
     )
 
 
-def test_spots_on_a_terrain_have_each_their_own():
+def test_terrain_contact_spots_use_their_own_heights():
     """A box over z = 0.1 x: every corner by its height; a sphere below its centre."""
     bench = Bench()
     force = contact(shape={"box": [2, 4, 6]}, height="0.1*ground.x")
@@ -296,7 +296,7 @@ def test_spots_on_a_terrain_have_each_their_own():
     [Outline(box=(2.0, 4.0, 6.0)), Outline(capsule=(0.5, 6.0)), Outline(cylinder=(0.5, 6.0))],
     ids=["box", "capsule", "rim"],
 )
-def test_patches_are_their_spots(outline: Outline):
+def test_patch_force_is_the_sum_of_its_spots(outline: Outline):
     """Depths, sinkings, centre of pressure and friction of a patch are those of its corners, one by one; rho² about the centre of pressure."""
     bench = Bench()
     axes = np.linalg.qr(np.array([[0.9, 0.2, 0.1], [-0.3, 0.8, 0.2], [0.1, -0.2, 1.1]]))[0]
@@ -376,7 +376,7 @@ def spots_in(flat: Patch) -> list[Vector]:
     return found
 
 
-def test_sums_of_multiples():
+def test_weighted_sum_of_expressions_is_evaluated():
     values = [name("a"), name("b"), name("c"), name("d")]
     assert Bench().value(mixed((1.0, -1.0, 0.5, 0.0), values), a=3.0, b=5.0, c=8.0) == 2.0
 

@@ -53,7 +53,7 @@ def test_motor_reaches_its_no_load_speed_with_its_time_constant():
     assert found["speed"] == pytest.approx(GEAR * found["der(phi)"], rel=1e-12)
 
 
-def test_small_motions_have_the_electrical_and_the_mechanical_time_constant():
+def test_linearised_motor_has_electrical_and_mechanical_time_constants():
     """The roots of L J s² + R J s + k² = 0."""
     linear = load(drum(inductance=L)).compile().linearize()
     roots = np.roots([L * SEEN, R * SEEN, (K * GEAR) ** 2])
@@ -61,7 +61,7 @@ def test_small_motions_have_the_electrical_and_the_mechanical_time_constant():
     assert np.sort(np.real(found)) == pytest.approx(np.sort(np.real(roots)), rel=1e-9)
 
 
-def test_limits_of_current_and_voltage():
+def test_motor_keeps_current_and_voltage_limits():
     """At first the limited current accelerates evenly; at the end the limited voltage bounds the speed."""
     found = run(current_limit=20.0, voltage_limit=12.0)
     even = K * GEAR * 20.0 / SEEN
@@ -73,7 +73,7 @@ def test_limits_of_current_and_voltage():
 
 
 @pytest.mark.parametrize("inductance", [None, L])
-def test_current_follows_its_set_value(inductance: float | None):
+def test_motor_current_follows_set_value(inductance: float | None):
     """With inductance like exp(-t/lag), else at once; a limit holds both."""
     keys = {"lag": 5e-3} if inductance else {}
     found = run(
@@ -85,7 +85,7 @@ def test_current_follows_its_set_value(inductance: float | None):
     assert found["current"][-1] == pytest.approx(10.0, rel=1e-3)
 
 
-def test_gear_takes_its_part_in_both_directions():
+def test_gear_efficiency_applies_in_both_directions():
     """Driving it passes `efficiency` of the torque; braking its loss helps the motor."""
     driving = run(voltage=None, current=5.0, efficiency=0.8, speed=1e-4)
     assert np.diff(driving["der(phi)"])[50:] == pytest.approx(
@@ -100,7 +100,7 @@ def test_gear_takes_its_part_in_both_directions():
     )
 
 
-def test_electric_energy_becomes_motion_field_and_heat():
+def test_motor_balances_electric_energy():
     """What the amplifier gives is what moves, what the inductance stores and the heat."""
     d = drum(inductance=L, efficiency=0.7, voltage="24*cos(3*t)")
     d["states"] = {name: {"rate": f"motor.{name}"} for name in ("electric_power", "heat")}
@@ -132,7 +132,7 @@ def test_position_loop_of_a_motor_has_margins_and_holds():
     assert found["current"][0] == pytest.approx(2.0 / (K * GEAR), rel=1e-9)
 
 
-def test_motors_in_an_ensemble():
+def test_ensemble_lanes_match_single_runs_of_motors():
     """Every run of an ensemble equals the single run."""
     system = load(drum(inductance=L)).compile()
     volts = np.array([6.0, 12.0, 24.0])
@@ -143,7 +143,7 @@ def test_motors_in_an_ensemble():
 
 
 @pytest.mark.slow
-def test_gradient_of_a_motor_by_its_voltage():
+def test_motor_gradient_by_voltage_matches_differences():
     """The last speed is linear in the voltage: its slope is their quotient."""
     system = load(drum(inductance=L)).compile()
     result = system.simulate(1.0, output_step=0.1, integrator="rk4", step=1e-3)
@@ -162,7 +162,7 @@ def test_gradient_of_a_motor_by_its_voltage():
         ({"voltage": "phj"}, "phj"),
     ],
 )
-def test_motors_that_cannot_be_are_refused(keys: dict[str, Any], says: str):
+def test_invalid_motors_are_refused(keys: dict[str, Any], says: str):
     with pytest.raises(ModelError, match=says):
         load(drum(**keys))
 

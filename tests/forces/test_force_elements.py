@@ -63,7 +63,7 @@ def wrench(bench: Bench, body: int) -> tuple[np.ndarray, np.ndarray]:
 SOFT = {"body": "a", "stiffness": 900.0, "damping": 4.0}
 
 
-def test_a_contact_pushes_and_rubs_at_its_lowest_point():
+def test_ground_contact_acts_at_lowest_point():
     bench = lowered(
         "contact",
         point=[0.1, 0, 0],
@@ -173,7 +173,7 @@ PATCH = {
 
 
 @pytest.mark.parametrize("shear", [False, True])
-def test_a_wheel_drives_and_steers_with_its_patch(shear: bool):
+def test_wheel_forces_act_at_contact_patch(shear: bool):
     """Brush model, or the shear of soil, at any deflection; trail, rolling resistance, damping that fades with rolling."""
     e = np.array([0.02, -0.03])
     law = (
@@ -300,7 +300,7 @@ def test_rail_constrains_its_pin(across: str | None):
     ("begin", "end", "held"),
     [(0.0, None, True), (0.0, 5.0, True), (5.0, 9.0, False), (-5.0, 0.0, False)],
 )
-def test_a_rail_ends(begin: float, end: float | None, held: bool):
+def test_rail_releases_pin_at_its_ends(begin: float, end: float | None, held: bool):
     keys = {"between": ENDS, "axis": [1, 0.2, 0], "stiffness": 900.0, "begin": begin} | (
         {} if end is None else {"end": end}
     )
@@ -349,7 +349,7 @@ def test_guide_finds_closest_point_on_helix():
         )
 
 
-def test_a_bushing_is_its_matrices():
+def test_bushing_force_matches_its_matrices():
     """-(K z + C ż) by shifts in its axes and a rotation vector; the moment does the work of the rotation vector's rate."""
     K, C = np.diag([60.0, 50.0, 40.0, 3.0, 2.0, 1.0]), np.diag([1.0, 0.8, 0.6, 0.1, 0.1, 0.2])
     bench = lowered(
@@ -408,7 +408,7 @@ def test_a_bushing_is_its_matrices():
     ) and bench.values(book.force()) == pytest.approx(-force)
 
 
-def test_a_rope_pulls_at_every_sheave():
+def test_rope_pulls_at_every_sheave():
     over = [{"body": "a", "point": [0, 0.1, 0.4]}, {"body": "ground", "point": [0.5, 0.5, 2.0]}]
     keys = {
         "between": [{"body": "ground", "point": [0, 0, 1]}, ENDS[1]],
@@ -468,7 +468,7 @@ def test_a_rope_pulls_at_every_sheave():
         (-0.15, -1.0, 3.4),
     ],
 )
-def test_teeth_touch_beyond_half_their_play(x: float, rate: float, force: float):
+def test_gear_teeth_touch_beyond_half_backlash(x: float, rate: float, force: float):
     """Stiffness 30 beyond 0.05, damping 0.4 without pulling; 2.5 times as much along the other coordinate."""
     bench = lowered(
         "gear",

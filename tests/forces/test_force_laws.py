@@ -43,7 +43,7 @@ def bristles(
     ("share", "slip"),
     [(0.5, 0.0), (0.75, 0.0), (0.8125, 0.25), (0.875, 0.5), (1.0, 1.0), (1.5, 1.0)],
 )  # 4 f - 3 from three quarters on, 1 from the limit on
-def test_bristles_slip_from_three_quarters_of_the_limit_on(share: float, slip: float):
+def test_bristle_friction_slips_above_three_quarters_of_limit(share: float, slip: float):
     """Pulled outward at 0.3 the deflection 2/40 share gives way by the part `slip`; pushed inward it never does. Beyond the limit it is forgotten."""
     bench, own = bristles()
     own.follow(bench, [name("v")])
@@ -57,7 +57,7 @@ def test_bristles_slip_from_three_quarters_of_the_limit_on(share: float, slip: f
     assert bench.rate("e0", e0=e, v=-0.3) == pytest.approx(-0.3 - beyond * e, rel=1e-12)
 
 
-def test_bristles_of_two_directions_slip_along_their_force():
+def test_two_dimensional_bristles_slip_along_their_force():
     """At twice the limit what goes outward is taken away along F, weighted by stiffness: Σ k F n/Σ k F² of it; what goes across stays."""
     bench, own = bristles((40.0, 10.0), 2.0)
     own.follow(bench, [name("v0"), name("v1")], [name("g0"), name("g1")])
@@ -81,7 +81,7 @@ def test_bristles_of_two_directions_slip_along_their_force():
     assert lost == pytest.approx(1.0 * 0.3 + 2.0 * 0.5 - kept, rel=1e-12)
 
 
-def test_bristles_regularise_small_limits():
+def test_bristle_friction_regularises_small_limits():
     """Below stiffness times reach, 0.04, bristles feel and give the part limit/0.04 of it; without a limit they forget within 5 ms."""
     bench, own = bristles(limit=0.01)
     own.follow(bench, [name("v")])
@@ -101,7 +101,7 @@ def test_bristles_regularise_small_limits():
         )
 
 
-def test_bristles_pull_within_their_limit():
+def test_bristle_friction_stays_within_limit():
     """Elastic force and damping together, cut at the limit as one vector."""
     bench, own = bristles((40.0, 10.0), 2.0)
     free = bench.values(
@@ -122,7 +122,7 @@ def contact(kind: str, **keys: object):
 @pytest.mark.parametrize(
     ("speed", "share"), [(0.0, 0.0), (0.02, 0.36), (0.05, 0.75), (0.1, 1.0), (0.3, 1.0)]
 )
-def test_sliding_friction_develops_as_a_parabola(speed: float, share: float):
+def test_sliding_friction_grows_parabolically_with_speed(speed: float, share: float):
     """s (2 - s) up to the speed 0.1 at which it is whole."""
     assert Bench().value(share_of(const(speed), const(0.1))) * speed == pytest.approx(share)
     found = Bench().values(
@@ -146,7 +146,7 @@ def test_sliding_friction_develops_as_a_parabola(speed: float, share: float):
         ({"modulus": 2e4}, 4.0 / 3.0 * 2e4 * 0.3 * 0.008, 0.4),
     ],
 )
-def test_springs_of_contacts_and_their_potentials(keys: dict, load: float, part: float):
+def test_contact_springs_match_their_potentials(keys: dict, load: float, part: float):
     """Pressed in by 0.04 with a radius of 0.09; the potential is the part 1/(exponent + 1) of load times depth."""
     bench = Bench()
     spring, share = raised(bench, "f", contact("contact", **keys), name("d"), const(0.09))
@@ -167,7 +167,7 @@ def test_springs_of_contacts_and_their_potentials(keys: dict, load: float, part:
         (-0.01, 3.0, 0.0),
     ],
 )
-def test_contacts_never_pull(depth: float, rate: float, load: float):
+def test_contact_forces_are_never_tensile(depth: float, rate: float, load: float):
     bench = Bench(d=depth, r=rate)
     found = normal_force(bench, "f", contact("contact", damping=2.0), name("d"), name("r"))
     assert bench.value(found) == pytest.approx(load) and bench.value("f.penetration") == depth
@@ -182,7 +182,7 @@ def test_contacts_never_pull(depth: float, rate: float, load: float):
 TYRE = {"side_stiffness": 150.0, "side_damping": 3.0}
 
 
-def test_side_forces_are_limited_by_friction():
+def test_lateral_forces_are_limited_by_friction():
     """Outward slips the fourth power of travel over reach, friction load/stiffness = 0.4 50/150; beyond it all, and 5 ms forget."""
     reach = 0.4 * 50.0 / 150.0
     for share in (0.5, 1.0, 2.0):
@@ -209,7 +209,7 @@ def test_side_forces_are_limited_by_friction():
         assert bench.value(pull, load=0.0) == 0.0
 
 
-def test_side_forces_without_friction_have_no_limit():
+def test_lateral_forces_without_friction_coefficient_are_unlimited():
     bench = Bench(y=0.7, v=0.2, load=50.0)
     bench.made = lambda made: "y"
     (pull,) = side_forces(
@@ -264,7 +264,7 @@ def test_end_stops_push_only_outwards(length: float, rate: float, force: float, 
 
 
 @pytest.mark.parametrize("inside", [0.0, 0.03, 0.2, 0.9])
-def test_shut_oil_is_the_integral_of_its_pressures(inside: float):
+def test_locked_oil_energy_is_integral_of_its_pressures(inside: float):
     """p_a = p_a0 - E log(1 - A_a x/V_a), p_b = max(p_b0 - E log(1 + A_b x/V_b), 2e4); the energy is the work of the load from 0 on."""
     oil = ShutOil(
         area_a=0.002,
@@ -295,7 +295,7 @@ def test_shut_oil_is_the_integral_of_its_pressures(inside: float):
     )
 
 
-def test_oil_that_is_squeezed_to_a_hundredth_stiffens_no_further():
+def test_oil_stiffness_is_bounded_below_a_hundredth_of_volume():
     oil = ShutOil(
         area_a=1.0,
         area_b=1.0,
@@ -324,7 +324,7 @@ def test_remaining_friction_share_is_bounded():
 
 
 @pytest.mark.parametrize("x", [1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0, 1000.0])
-def test_shear_is_inverted(x: float):
+def test_soil_shear_law_is_inverted(x: float):
     """f = 1 - (1 - exp(-x))/x has the inverse x to 1e-6."""
     f = 1.0 - (-math.expm1(-x)) / x
     assert Bench().value(travel_over_share(const(f))) * f == pytest.approx(x, rel=3e-6)
@@ -529,7 +529,7 @@ def test_latch_keeps_opening_once_started():
     assert bench.value(book.dissipation(), **{"f.open": 1.0}) == 0.0
 
 
-def test_looks_and_places_of_elements():
+def test_drawing_sizes_and_points_of_force_elements():
     """Ropes and latches are thinner than rods, springs thicker; what touches the ground: a point of its body and a radius about it."""
     numbers = Numbers(describe({"parameters": {"r": 0.4}, "outputs": {"o": "r"}}))
 
@@ -570,7 +570,7 @@ def test_looks_and_places_of_elements():
     )
 
 
-def test_numbers_of_laws_are_expressions():
+def test_parameters_of_laws_may_be_expressions():
     """The bench itself: what it defines and hands out has the numbers that stand behind it."""
     bench = Bench(x=3.0)
     bench.define("y", (name("x") * 2.0).node)

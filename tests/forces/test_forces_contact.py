@@ -82,7 +82,7 @@ def rotated(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     "force", [CONTACT, TYRE, JACK, TUBE, GROOVE], ids=["contact", "tyre", "jack", "tube", "groove"]
 )
-def test_contacts_never_give_energy(force: dict):
+def test_contacts_never_generate_energy(force: dict):
     """Power of the load plus rate of its potential is at most 0 in any state: central difference over h = 1e-6, error h² times third derivatives."""
     system = load(free(force)).compile()
     M = np.array([MASS, MASS, MASS, 0.1, 0.2, 0.3])
@@ -110,7 +110,7 @@ def test_contacts_never_give_energy(force: dict):
     assert touching > 10
 
 
-def test_load_never_pulls_and_lifts_off():
+def test_contact_load_is_never_tensile_and_vanishes_at_lift_off():
     """A body that is pulled out fast feels nothing, although the damper would hold it."""
     system = load(free(CONTACT)).compile()
     q = [0, 0, 0.299, 1, 0, 0, 0]
@@ -124,7 +124,7 @@ def test_load_never_pulls_and_lifts_off():
 @pytest.mark.parametrize(
     "force", [CONTACT, TYRE, JACK, TUBE, GROOVE], ids=["contact", "tyre", "jack", "tube", "groove"]
 )
-def test_load_is_continuous_at_rest(force: dict):
+def test_contact_load_is_continuous_at_zero_speed(force: dict):
     """Around the touching point, and with friction around standing: a step of eps moves the load by at most its slope times eps."""
     system = load(free(force)).compile()
     edge, sign = (0.01, 1.0) if force["kind"] == "rail" else (0.3, -1.0)
@@ -139,7 +139,7 @@ def test_load_is_continuous_at_rest(force: dict):
     assert np.abs(rates[1] - rates[0]).max() < 1e-4
 
 
-def test_friction_is_coulombs_beyond_the_friction_speed():
+def test_friction_equals_coulomb_above_friction_speed():
     """Deceleration of a slider: friction times load, whatever the speed."""
     slider = CONTACT | {"radius": 0, "exponent": 1, "friction_speed": 0.01}
     system = load(free(slider)).compile()
@@ -164,7 +164,7 @@ def test_elastic_ball_conserves_energy():
     assert result["z"].min() < 0.3 < 0.49 < result["z"][50:].max()
 
 
-def test_soil_settles_until_it_carries():
+def test_soil_settles_until_load_is_carried():
     """Settlement (weight - strength)/hardening; it never heaves."""
     soil = {"strength": 5.0, "hardening": 1e3, "viscosity": 200.0}
     rest = CONTACT | {"damping": 100, "friction": 0, "exponent": 1, "soil": soil}
@@ -179,7 +179,7 @@ def test_soil_settles_until_it_carries():
     )
 
 
-def test_soil_dissipates_and_returns_no_energy():
+def test_soil_contact_is_dissipative():
     """Energy of motion, weight and contact falls at every row while a dropped body bounces and the soil gives way."""
     soil = {"strength": 5.0, "hardening": 1e3, "viscosity": 200.0}
     drop = CONTACT | {"damping": 0, "friction": 0, "exponent": 1, "soil": soil}
@@ -190,7 +190,7 @@ def test_soil_dissipates_and_returns_no_energy():
 
 
 @pytest.mark.parametrize("rail", [TUBE, GROOVE], ids=["tube", "groove"])
-def test_elastic_rails_keep_their_energy(rail: dict):
+def test_elastic_rails_conserve_energy(rail: dict):
     """A pin thrown to and fro in its clearance, without damping and friction; damping takes, and the pin goes no deeper than the impact asks."""
     throw = free(
         rail | {"damping": 0, "friction": 0, "between": [{"body": "ground"}, {"body": "b"}]}
@@ -226,7 +226,7 @@ def test_jacks_carry_the_weight():
     )
 
 
-def test_side_force_springs_then_slips():
+def test_lateral_force_is_elastic_then_slips():
     """A standing jack pushed sideways: elastic up to friction times load, then it slides; energy only falls."""
     jack = JACK | {"point": [0, 0, 0], "extension": 0.5, "side_stiffness": 1e4, "friction": 0.4}
     static = 0.5 - MASS * G / 1e4
@@ -245,7 +245,7 @@ def test_side_force_springs_then_slips():
     )  # v²/(2 mu g), less what the spring gives back
 
 
-def test_tyre_without_friction_limit_is_a_side_spring():
+def test_tyre_without_friction_limit_acts_as_lateral_spring():
     """Small side oscillation at sqrt(k/m); the wheel rolls freely along x."""
     tyre = TYRE | {"side": "x", "side_stiffness": 800, "side_damping": 0, "stiffness": 1e4}
     description = upright(tyre, parameters={"height": 0.3 - MASS * G / 1e4})
@@ -280,7 +280,7 @@ def test_rail_acts_on_both_bodies():
     assert np.abs(moment).max() < 1e-11
 
 
-def test_rail_guides_only_between_its_ends():
+def test_rail_acts_only_between_its_ends():
     """The groove holds a pin on both sides, along its direction only, and only between begin and end."""
     system = load(
         free(GROOVE | {"begin": 0.0, "end": 1.0, "between": [{"body": "ground"}, {"body": "b"}]})
@@ -293,12 +293,12 @@ def test_rail_guides_only_between_its_ends():
     assert load_at(0.5, 0.3, 0.005) == load_at(-0.01, 0, 0.02) == load_at(1.01, 0, 0.02) == 0.0
 
 
-def test_penetration_is_a_name_for_stages_and_outputs():
+def test_penetration_is_available_to_stages_and_outputs():
     description = upright(CONTACT, outputs={"gap": "-c.penetration"})
     assert load(description).compile().outputs(0.0, [0, 0.45], [0, 0])["gap"] == pytest.approx(0.15)
 
 
-def test_extension_that_moves_counts_in_the_damper():
+def test_moving_jack_extension_contributes_to_damping():
     """A jack that extends at 0.1 m/s loads its damper as a body that sinks at 0.1 m/s does."""
     system = load(free(JACK | {"extension": "0.31 + 0.1*t", "friction": 0})).compile()
     load_of = system.outputs(0.0, [0, 0, 0.3, 1, 0, 0, 0], np.zeros(6))["load"]

@@ -75,7 +75,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_laws_are_continuous(case: str):
+def test_force_laws_are_continuous(case: str):
     """A step of 1e-9 in place or speed across a corner moves the force by no more than its steepest slope there."""
     force, x, v = CASES[case]
     system = slider(force)
@@ -86,7 +86,7 @@ def test_laws_are_continuous(case: str):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_laws_never_give_energy(case: str):
+def test_force_laws_never_generate_energy(case: str):
     """Work of the force over a closed motion x = a + b sin(s), out and back: at most 0; exactly 0 (to the sum's 1e-6) at standstill speeds."""
     system = slider(CASES[case][0])
     s = np.linspace(0.0, 2.0 * np.pi, 4001)
@@ -102,14 +102,14 @@ def test_laws_never_give_energy(case: str):
             assert abs(work) < 1e-6
 
 
-def test_tables_are_springs_by_their_points():
+def test_tabulated_springs_pass_through_their_points():
     system = slider(CASES["table"][0])
     for x, v in ((-0.4, 0.0), (0.05, 0.0), (0.2, 1.0), (0.7, -1.5)):
         expected = -np.interp(x, LAW["x"], LAW["y"]) - np.interp(v, DRAG["x"], DRAG["y"])
         assert value(system, x, v) == pytest.approx(expected, rel=1e-13)
 
 
-def test_spring_by_a_table_keeps_energy():
+def test_tabulated_spring_conserves_energy():
     """The work of a piecewise linear law is a sum of trapezoids; over 8 s it and the kinetic energy stay within 1e-8 of what it stores."""
     result = slider({"coordinate": "x", "law": "law"}, start=0.5).simulate(
         8.0, output_step=0.01, tolerance=1e-11
@@ -129,7 +129,7 @@ def inner(x: np.ndarray) -> np.ndarray:
     return np.interp(x, LAW["x"], LAW["y"])
 
 
-def test_stops_push_and_never_pull():
+def test_end_stops_push_and_never_pull():
     """At any place and speed the lower stop pushes up and the upper one down, or both do nothing."""
     lower, upper = slider(STOP | {"upper": None}), slider(STOP | {"lower": None})
     pushing = 0
@@ -143,7 +143,7 @@ def test_stops_push_and_never_pull():
     )
 
 
-def test_stops_without_damping_keep_energy():
+def test_undamped_end_stops_conserve_energy():
     """A mass flies to and fro between two exponential stops; the potential is part of the energy of the run."""
     result = slider(STOP | {"damping": 0.0}, speed=1.5).simulate(
         4.0, output_step=0.01, tolerance=1e-11

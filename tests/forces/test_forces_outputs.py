@@ -76,7 +76,7 @@ SMOOTH = {name: force for name, force in FORCES.items() if name in ("s", "line",
 
 @pytest.mark.parametrize("frame", ["ground", "a", "c"])
 @pytest.mark.parametrize("observer", [None, "a", "b"])
-def test_motion_is_measured_from_any_body(frame, observer):
+def test_motion_is_measured_relative_to_any_body(frame, observer):
     """In the axes of the observer the velocity is the rate of the position and the acceleration that of the velocity; other axes only turn them."""
     more = {} if observer is None else {"reference": {"body": observer, "point": [0.1, 0.2, -0.2]}}
     own, names = (
@@ -115,7 +115,7 @@ def test_motion_is_measured_from_any_body(frame, observer):
         )
 
 
-def test_orientation_is_measured_from_body():
+def test_orientation_is_measured_relative_to_any_body():
     """Seen from its parent a spherical joint's child has the joint's quaternion, and the turns about x, y, z lead there."""
     see = {"body": "b", "reference": {"body": "a"}}
     r = run(
@@ -154,7 +154,7 @@ def test_orientation_is_measured_from_body():
     )
 
 
-def test_totals_of_a_system():
+def test_system_totals_match_sums_over_bodies():
     """m C = sum of m c; C' = p/m; without weight and outside forces p and H are constant; about the centre H differs by C x p."""
     free = {
         "F": JOINTS["F"],
@@ -201,7 +201,7 @@ def test_totals_of_a_system():
 
 
 @pytest.mark.parametrize("frame", ["ground", "body", "b"])
-def test_components_of_forces(frame):
+def test_force_components_are_measured(frame):
     """A constant wrench is told as it is given, and the norm belongs to the components whatever the axes."""
     axes = {"force": "w", "quantity": "force", "frame": frame}
     outputs = {f"f{k}": {**axes, "axis": k} for k in ("x", "y", "z", "norm")} | {
@@ -283,7 +283,7 @@ def test_element_powers_balance_energy():
         assert np.ptp(r[f"{name}.stored_energy"]) > 0, f"{name} never touches"
 
 
-def test_clearance_is_the_gap():
+def test_clearance_output_is_the_gap():
     outputs = {name: {"quantity": "clearance", "force": name} for name in ("g", "rail")}
     r = run(mechanism(FORCES, depth={"value": "-g.penetration"}, **outputs), stop=0.2)
     assert np.array_equal(r["g"], r["depth"]) and r["g"][0] > 0
@@ -301,7 +301,7 @@ def test_power_of_joint_without_forces_is_zero():
     assert r["P"] == pytest.approx(3 * r["der(q1)"], rel=1e-14) and np.array_equal(r["P"], r["J"])
 
 
-def test_groups_lose_bodies_that_leave():
+def test_groups_exclude_bodies_that_have_left():
     """After a drop the totals are those of the bodies that are there; an output of dropped bodies alone keeps its last value."""
     d = mechanism(
         {},
@@ -341,7 +341,7 @@ def test_meaningless_output_keys_are_refused(output, key):
 
 @pytest.mark.parametrize("part", ["force", "moment"])
 @pytest.mark.parametrize("turned", [False, True], ids=["as written", "turned"])
-def test_reactions_in_axes_of_any_body(part: str, turned: bool):
+def test_reactions_are_measured_in_axes_of_any_body(part: str, turned: bool):
     """One vector in the axes of the ground, of a body and of the child, by R_y(0.7) and R_x(0.4); a joint may lead back to its parent."""
     body = {"mass": 2.0, "inertia": [0.1, 0.2, 0.25, 0, 0, 0]}
     end = {

@@ -45,7 +45,7 @@ def test_force_kinds_agree_in_all_forms(kind: str):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_offers_its_names(kind: str):
+def test_every_force_kind_offers_its_quantity_names(kind: str):
     """States and measured values are there by name, with finite slopes of everything they do."""
     description = random_mechanism(kind, 4)
     mechanism = load(description)
@@ -91,7 +91,7 @@ def test_keys_identify_one_force_kind():
     ("kind", "offered_name"),
     [("line", "f.length"), ("contact", "f.penetration"), ("tyre", "f.travel")],
 )
-def test_offered_names_have_their_units(kind: str, offered_name: str):
+def test_offered_quantity_names_have_units(kind: str, offered_name: str):
     """What elements offer is known by its dimension: a length and a mass with a declared unit are not added, two lengths are."""
     d = random_mechanism(kind, 1) | {"outputs": {"sum": f"{offered_name} + p"}, "states": {}}
     assert load(d | {"parameters": {"p": {"value": 1.0, "unit": "m"}}})
@@ -99,7 +99,7 @@ def test_offered_names_have_their_units(kind: str, offered_name: str):
         load(d | {"parameters": {"p": {"value": 1.0, "unit": "kg"}}})
 
 
-def test_docs_and_packages_draw_from_the_registry():
+def test_documentation_and_packages_list_registered_force_kinds():
     text = "".join(
         (DOCS / "format" / name).read_text(encoding="utf-8")
         for name in ("forces.md", "touching.md")

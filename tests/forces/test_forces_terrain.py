@@ -50,14 +50,14 @@ TABLE = {
 
 
 @pytest.mark.parametrize("height", HILLS)
-def test_a_terrain_keeps_the_energy(height):
+def test_elastic_terrain_conserves_energy(height):
     """Without friction and damping the energy of a mass that slides and hops over hills stays: the spring law is the potential."""
     r = run(slider(height, (0.1, 0.3), (2.0, 0.0), tables=TABLE), 2.0)
     assert np.ptp(r["E"]) < 2e-7 * np.abs(r["E"]).max() + 1e-6
     assert r["fz"].max() > 2.0 * G, "never touches"
 
 
-def test_a_slope_by_its_height_is_the_slope_by_its_normal():
+def test_slope_given_by_height_equals_slope_given_by_normal():
     """z = 0.3 x as a height over the place, and as a plane whose normal is (-0.3, 0, 1): the same depth, load and motion, friction too."""
     law = {"damping": 40.0, "friction": 0.2, "friction_speed": 1e-2}
     tilted = run(slider(0.0, (1.0, SLOPE), (0.5, 0.0), law | {"normal": [-SLOPE, 0, 1]}))
@@ -68,7 +68,7 @@ def test_a_slope_by_its_height_is_the_slope_by_its_normal():
         ), name
 
 
-def test_sliding_down_a_slope():
+def test_sliding_down_a_slope_matches_formula():
     """A mass at rest in its depth slides with g sin(a) along the slope."""
     a = np.arctan(SLOPE)
     depth = 2.0 * G * np.cos(a) / 1e5
@@ -79,7 +79,7 @@ def test_sliding_down_a_slope():
 
 
 @pytest.mark.parametrize("kind", ["contact", "tyre", "jack"])
-def test_the_load_is_the_slope_of_its_potential(kind):
+def test_terrain_load_is_gradient_of_its_potential(kind):
     """Force on a point over a hill = -dU/dr by central differences of the stored energy (error h² U'''/6), in three dimensions, for every contact."""
     force = {
         "kind": kind,
@@ -115,7 +115,7 @@ def test_the_load_is_the_slope_of_its_potential(kind):
         )
 
 
-def test_a_moving_ground_lifts():
+def test_moving_ground_lifts_body():
     """Height over t and a first-order state: the mass rides on it, and the damper knows the rate of both."""
     d = slider(
         "0.1*t + s",
@@ -150,7 +150,7 @@ def test_terrain_position_is_limited_to_heights():
         load(slider(parameters={"ground.x": 1.0}))
 
 
-def test_slopes_are_finite_at_rest():
+def test_terrain_force_derivatives_are_finite_at_rest():
     """Friction at rest, a vector of length 0, a root at 0: the exact slopes are those of differences, or 0 where there is a corner."""
     free = {"child": "m", "type": "free", "start": [0, 0, 0.1 - 9.81e-4, 1, 0, 0, 0]}
     contact = {

@@ -60,7 +60,7 @@ def test_ground_contact_fmus_match_process(case: str, backend: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_lanes_are_single_runs(case: str):
+def test_ensemble_lanes_match_single_runs_with_ground_contacts(case: str):
     """Eight runs at once of the same law, each with its own weight: what lanes decide differently they compute by themselves."""
     d = CASES[case]()
     body = next(iter(d["bodies"]))
@@ -75,7 +75,7 @@ def test_lanes_are_single_runs(case: str):
         )
 
 
-def test_contacts_leave_with_their_bodies():
+def test_ground_contacts_leave_with_their_bodies():
     """A stage drops the body that is touched: what stood on it falls."""
     ball = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
     d = {

@@ -108,7 +108,7 @@ def test_curve_ends_release_the_pin():
         assert inside["load"] == pytest.approx(BESIDE - 0.01, abs=1e-6)
 
 
-def test_a_bend_too_sharp_for_the_search_is_refused(monkeypatch: pytest.MonkeyPatch):
+def test_curve_bend_too_sharp_for_the_search_is_refused(monkeypatch: pytest.MonkeyPatch):
     """A zigzag that turns by 90 degrees at each point: the search would end millimetres away; what is said has the radius of the spline."""
     points = zigzag(90)
     with pytest.raises(ModelError) as error:
@@ -204,7 +204,7 @@ def test_closed_curve_search_crosses_the_seam():
 
 
 @pytest.mark.parametrize("pitch", [0.3, -1.0, 4.0, 30.0])
-def test_a_helix_is_found_within_its_radius(pitch: float):
+def test_closest_point_on_helix_is_found_within_its_radius(pitch: float):
     """Play below 0.9 of the radius, whatever the pitch; the search agrees with the nearest of 20 000 places.
 
     Half a step h/2 |c'| along the curve from the nearest place of a pin at d the distance is more by up to (h/2 |c'|)²/(2 d)."""
@@ -223,7 +223,7 @@ def test_a_helix_is_found_within_its_radius(pitch: float):
     )
 
 
-def test_play_beyond_the_axis_of_a_helix_is_refused():
+def test_guide_clearance_beyond_helix_axis_is_refused():
     """At the axis the pin has no angle: of a helix as steep as it is wide its place was wrong by 0.1 mm of a metre; of a long wave it is not."""
     steep = described(
         [], helix={"radius": 1.0, "pitch": 4.0, "begin": 0.0, "end": 20.0}, clearance=1.5
@@ -236,7 +236,7 @@ def test_play_beyond_the_axis_of_a_helix_is_refused():
     assert helix_fault(1.0, 4.0, 1.5) is not None and helix_fault(1.0, 50.0, 1.5) is None
 
 
-def test_guides_of_the_book_and_of_the_registry_are_found():
+def test_closest_points_on_documented_guides_are_found():
     """Every guide that is shown to people: in the page on guides, among the examples of the format, in the registry."""
     text = (ROOT / "docs" / "guides.md").read_text()
     hoist = tomllib.loads(text.split("```toml\n")[1].split("```")[0])["forces"]

@@ -105,7 +105,7 @@ def test_guide_clearance_is_free_and_ends_release():
 
 
 @pytest.mark.parametrize("wound", [0.0, 0.5])
-def test_a_hoist_over_a_sheave(wound: float):
+def test_hoist_over_a_sheave_matches_formula(wound: float):
     """A mass on a rope over a sheave to a drum: T is the weight at rest, the drum carries T r, the elongation is T/k."""
     d = {
         "format": "kinetree/1",
@@ -159,7 +159,7 @@ def test_a_rope_over_two_sheaves_of_a_block_halves_the_load():
     assert rest.outputs["T"] * pull == pytest.approx([0.0, 40 * G], abs=1e-6)
 
 
-def test_a_bushing_is_the_derivative_of_its_energy():
+def test_bushing_force_is_derivative_of_its_energy():
     """Large turns, a full matrix, skew axes: the generalised forces at rest are minus the slopes of z'Kz/2, z from scipy's rotation vectors."""
     rng = np.random.default_rng(4)
     root = rng.normal(size=(6, 6))
@@ -201,7 +201,7 @@ def test_a_bushing_is_the_derivative_of_its_energy():
         assert M @ found == pytest.approx(-np.array(slopes), rel=1e-6, abs=1e-5)
 
 
-def test_a_bushing_damps_a_spherical_joint():
+def test_bushing_damps_spherical_joint():
     """Turning about one axis it is a rotational damper: exponential decay; so any joint may be damped."""
     d = {
         "format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"a": {"mass": 1, "inertia": [0.5, 0.5, 0.5, 0, 0, 0]}},
@@ -243,7 +243,7 @@ def test_latch_opens_at_strength_and_stays_open():
 
 
 @pytest.mark.parametrize("ratio", [2.0, -3.0])
-def test_a_gear_train_is_stiff_between_its_ratio(ratio: float):
+def test_gear_contact_keeps_ratio(ratio: float):
     """Two discs in mesh, driven at one: together they accelerate as their reflected inertia says, on average over the ringing of the teeth."""
     disc = {"mass": 1.0, "inertia": [1, 1, 0.2, 0, 0, 0]}
     d = {
@@ -261,7 +261,7 @@ def test_a_gear_train_is_stiff_between_its_ratio(ratio: float):
     assert result["mesh"][-1] == pytest.approx(-result["tooth"][-1] / 1e5, rel=1e-6)
 
 
-def test_backlash_is_crossed_freely():
+def test_gear_backlash_is_crossed_without_force():
     """The driven wheel stands until the play is gone: half of it from the middle."""
     disc = {"mass": 1.0, "inertia": [1, 1, 0.2, 0, 0, 0]}
     d = {
@@ -287,7 +287,7 @@ def test_backlash_is_crossed_freely():
         ("gear", {"other": "nothing"}, "nothing"), ("rope", {"over": [{"body": "nobody"}]}, "nobody"),
     ],
 )  # fmt: skip
-def test_mistakes_are_named(kind: str, change: dict, wanted: str):
+def test_guide_description_mistakes_are_named(kind: str, change: dict, wanted: str):
     d = random_mechanism(kind, 1)
     with pytest.raises(ModelError, match=wanted):
         load(d | {"forces": {"f": d["forces"]["f"] | change}})

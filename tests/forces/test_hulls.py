@@ -124,6 +124,6 @@ def test_scene_shows_the_hull():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "source"])
-def test_hulls_move_alike_in_fmus(backend: str, tmp_path: Path):
+def test_hull_contact_fmus_match_run(backend: str, tmp_path: Path):
     report = verify(build_fmu(load(ball_over(CUBE, 0.65)), tmp_path / "unit.fmu", backend))
     assert report.good, [check for check in report.checks if not check.good]

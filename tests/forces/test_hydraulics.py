@@ -45,7 +45,7 @@ def flow(drop, rated: float, rated_drop: float = 35e5, laminar: float = 1e5):
     return rated / np.sqrt(rated_drop) * drop / (drop**2 + laminar**2) ** 0.25
 
 
-def test_oil_and_energy_of_two_volumes():
+def test_two_volumes_conserve_oil_and_energy():
     """What one loses the other gets: Σ V p/E stays; the elastic energy Σ V p²/2E falls by what the throttle turns into heat."""
     description = circuit(
         one=volume(1.0, 100),
@@ -61,7 +61,7 @@ def test_oil_and_energy_of_two_volumes():
     assert p[-1] == pytest.approx(40e5, rel=1e-2)  # (100 + 2*10)/3 bar
 
 
-def test_steady_flow_through_two_throttles():
+def test_steady_flow_through_two_throttles_matches_formula():
     """Between two sources: the middle settles where both flows are the same; k root(dp) far above the laminar drop."""
     description = circuit(
         high={"pressure": 200e5}, low={"pressure": 1e5}, middle=volume(0.1, 50),
@@ -77,7 +77,7 @@ def test_steady_flow_through_two_throttles():
     assert result["first.flow"][-1] == pytest.approx(result["second.flow"][-1], rel=1e-9)
 
 
-def test_throttle_is_laminar_around_zero_and_given_by_its_area():
+def test_throttle_flow_is_laminar_near_zero_and_given_by_area():
     """Cd A sqrt(2 dp/rho) at a high drop; at a thousandth of the laminar drop proportional to it."""
     places = {"high": {"pressure": "1e5 + 1e2 + 2e7*t"}, "low": {"pressure": 1e5}}
     result = run(
@@ -95,7 +95,7 @@ def test_throttle_is_laminar_around_zero_and_given_by_its_area():
     )  # (laminar/drop)²/4 = 6e-6
 
 
-def test_pump_fills_an_accumulator():
+def test_pump_fills_accumulator_as_formula():
     """Time to a pressure: oil of the volume and squeezed gas, over the flow; the gas keeps p Vⁿ."""
     Q, V, V0, p0, n, start = 2e-4, 1e-3, 2e-3, 60e5, 1.3, 20e5
     description = circuit(
@@ -113,7 +113,7 @@ def test_pump_fills_an_accumulator():
     assert result["bottle.oil"] + gas == pytest.approx([V0] * gas.size)
 
 
-def test_pump_is_cut_back_at_its_limit_and_leaks():
+def test_pump_flow_is_reduced_at_pressure_limit_with_leakage():
     description = circuit(
         tank={"pressure": 1e5}, rail=volume(0.5, 10),
         pump={"path": ["tank", "rail"], "flow": 3e-4, "limit": 200e5, "range": 10e5, "leakage": 5e-13},
@@ -126,7 +126,7 @@ def test_pump_is_cut_back_at_its_limit_and_leaks():
     ] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_relief_and_check_valves():
+def test_relief_and_check_valves_match_characteristics():
     """A relief valve takes the pump's flow at opens + Q/gain; a check valve lets nothing back."""
     Q, gain = 2e-4, 1e-9
     description = circuit(
@@ -147,7 +147,7 @@ def test_relief_and_check_valves():
     )
 
 
-def test_check_valve_fully_open_is_an_edge():
+def test_open_check_valve_equals_orifice():
     description = circuit(
         high={"pressure": 100e5},
         low={"pressure": 1e5},
@@ -166,7 +166,7 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("spool", [-1.0, -0.3, -0.05, 0.0, 0.05, 0.3, 1.0])
-def test_edges_of_the_valve(spool: float):
+def test_valve_edges_match_orifice_equation(spool: float):
     """Overlap of 10 %: nothing flows around the middle; then supply to one side, the other to the tank."""
     result = run(circuit(**SOURCES, servo=SERVO | {"command": spool, "overlap": 0.1}), 0.1, 0.1)
     up, down = max(spool - 0.1, 0.0), max(-spool - 0.1, 0.0)
@@ -208,7 +208,7 @@ CYLINDER = {
 }
 
 
-def test_closed_cylinder_is_the_spring_of_its_oil():
+def test_closed_cylinder_acts_as_oil_spring():
     """Both sides shut, hoses with elastic walls: 1/E_eff = 1/E + 1/E_wall, frequency of A²E/V of both sides."""
     effective = 1.0 / (1.0 / BULK + 1.0 / 1e9)
     k = effective * ((50e-4) ** 2 / (0.5e-3 + 50e-4 * 0.5) + (32e-4) ** 2 / (0.5e-3 + 32e-4 * 0.5))
@@ -223,7 +223,7 @@ def test_closed_cylinder_is_the_spring_of_its_oil():
     )
 
 
-def test_work_of_the_oil_in_a_moving_cylinder():
+def test_cylinder_balances_work_of_oil():
     """Power of the flows in = rate of the elastic energy at every instant + power of the piston; integrated over a stroke."""
     places = {
         "rail": {"pressure": 200e5},
@@ -272,7 +272,7 @@ def test_boom_drive_conserves_oil_volume():
     ][0]
 
 
-def test_oil_mode_of_the_linearised_boom():
+def test_linearised_boom_has_oil_mode_frequency():
     """Frequency of the cylinder's stiffness and the effective mass along it, hoses with elastic walls included; the boom rests by itself."""
     system = load("lib:boom-drive").compile()
     result, boom = (
@@ -290,7 +290,7 @@ def test_oil_mode_of_the_linearised_boom():
     )  # the weight's stiffness is 1e-3 of the oil's
 
 
-def test_motor_on_a_coordinate():
+def test_hydraulic_motor_drives_coordinate():
     """Moment displacement dp; shut in, the oil of both sides is a spring of 2 E D²/V."""
     D, V = 2e-4, 1e-3
     spin = {"j": {"child": "b", "type": "revolute", "coordinates": ["turn"], "speed": [1e-3]}}
@@ -308,7 +308,7 @@ def test_motor_on_a_coordinate():
     )
 
 
-def test_friction_and_leakage():
+def test_cylinder_friction_and_leakage_match_formulas():
     """Sources on both sides: the speed at which viscous friction takes the force; leakage at the pressure difference."""
     lift = CYLINDER | {"viscous": 1e4, "leakage": 1e-12}
     places = {"a": {"pressure": 30e5}, "b": {"pressure": 46e5}}
@@ -362,7 +362,7 @@ def boom_with_circuit() -> tuple[dict[str, Any], Any, dict[str, Any]]:
     return made, drive, raw
 
 
-def test_elements_are_the_monolithic_reference():
+def test_circuit_elements_match_monolithic_reference():
     """The same equations by two ways into the engine; both runs keep a tolerance of 1e-9."""
     made, drive, raw = boom_with_circuit()
     ours = load(made).compile().simulate(2.0, output_step=0.01, tolerance=1e-9, largest_step=0.01)
@@ -373,7 +373,7 @@ def test_elements_are_the_monolithic_reference():
     assert ours["servo.spool"] == pytest.approx(theirs["spool"], abs=1e-8)
 
 
-def test_circuit_in_the_fmu_has_outputs_with_units():
+def test_circuit_fmu_has_outputs_with_units():
     from kinetree.fmu.unit import fmu_unit
     from kinetree.fmu.variables import variable_table
 
@@ -386,7 +386,7 @@ def test_circuit_in_the_fmu_has_outputs_with_units():
 GOOD = {**SOURCES, "servo": SERVO | {"command": 0.0}, "lift": CYLINDER}
 
 
-def test_copies_of_places_and_elements():
+def test_circuit_elements_may_be_copied():
     """Three hoses in a row with throttles between them: at the end all have the mean pressure."""
     hoses = {
         "hose{i}": {"copies": 3, "volume": 1e-3, "start": "{i}*10e5"},
@@ -454,14 +454,14 @@ def test_copies_of_places_and_elements():
         ),
     ],
 )
-def test_mistakes_are_named(change: dict, key: str, said: str):
+def test_hydraulic_description_mistakes_are_named(change: dict, key: str, said: str):
     with pytest.raises(ModelError) as caught:
         load(circuit(SLIDE, **(GOOD | change)))
     text = str(caught.value)
     assert key in text and said in text and len(caught.value.problems) == 1
 
 
-def test_laws_in_a_circle_are_named():
+def test_cyclic_circuit_laws_are_named():
     bad = circuit(
         **(SOURCES | {"hole": {"path": ["a", "b"], "rated_flow": 1e-4, "opening": "hole.flow"}})
     )

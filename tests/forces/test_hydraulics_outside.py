@@ -48,7 +48,7 @@ def alone(**change: Any) -> dict[str, Any]:
     }
 
 
-def test_rates_are_those_of_the_drive_in_python():
+def test_circuit_rates_match_drive_in_python():
     """25 random states, valves open and shut, air in the oil: rounding of sums of flows."""
     system, drive, random = (
         load(alone()).compile(),
@@ -88,7 +88,7 @@ def test_circuit_reports_stiffness_to_coupling():
     )  # the rates change within the 10 µs
 
 
-def test_motor_of_a_given_speed():
+def test_hydraulic_motor_at_given_speed_matches_formula():
     """Shut in, the moment rises with the angle: -2 E D²/V."""
     description = {"format": "kinetree/1", "inputs": {"w": 0.0}, "hydraulics": {
         "a": {"volume": 1e-3, "start": 50e5}, "b": {"volume": 1e-3, "start": 50e5},
@@ -145,7 +145,7 @@ def test_coupled_boom_converges_with_second_order(tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("units", ["native", "python"])
-def test_circuit_as_an_fmu(tmp_path: Path, units: str):
+def test_circuit_becomes_fmu(tmp_path: Path, units: str):
     """Both back ends run the same binary. pythonfmu takes no slopes, but the wires are means already: the same numbers."""
     here, there = (
         coupled(tmp_path, 0.01, "--units", "process"),
@@ -154,7 +154,7 @@ def test_circuit_as_an_fmu(tmp_path: Path, units: str):
     assert np.abs(there["drive.hose_a.pressure"] - here["drive.hose_a.pressure"]).max() < 1e-6 * BAR
 
 
-def test_info_of_a_circuit(capsys: pytest.CaptureFixture):
+def test_info_lists_circuit_elements(capsys: pytest.CaptureFixture):
     assert main(["info", "lib:servo-drive"]) == 0
     assert "lift.resting_rate" in capsys.readouterr().out
 

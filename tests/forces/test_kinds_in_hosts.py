@@ -14,7 +14,7 @@ from kinetree.scripts.fmi.verify import verify
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_every_kind_moves_as_in_the_process(kind: str, backend: str, tmp_path: Path):
+def test_every_force_kind_in_fmus_matches_process(kind: str, backend: str, tmp_path: Path):
     description = random_mechanism(kind, 2, bodies=3) | {
         "run": {"stop_time": 0.4, "output_step": 0.02, "tolerances": 1e-8}
     }

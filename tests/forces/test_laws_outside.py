@@ -36,7 +36,7 @@ def slide(force: dict, start: float, speed: float = 0.0) -> dict:
     }  # fmt: skip
 
 
-def test_a_spring_and_a_damper_are_the_damped_oscillator():
+def test_spring_and_damper_match_damped_oscillator():
     """x = exp(-d t) (x0 cos w t + (v0 + d x0)/w sin w t), of any textbook."""
     result = (
         load(slide({"coordinate": "x", "stiffness": 800.0, "damping": 12.0}, 0.1, -0.7))
@@ -50,7 +50,7 @@ def test_a_spring_and_a_damper_are_the_damped_oscillator():
     )
 
 
-def test_a_stop_is_the_wall_of_an_exponential():
+def test_damped_stop_matches_exponential_solution():
     """m x'' = k exp(-s x): x = x_least + 2/s log cosh(s v t/2), with exp(-s x_least) = m v² s/(2 k) (Toda's wall)."""
     k, s, v = 300.0, 80.0, 0.6
     least = -np.log(MASS * v * v * s / (2 * k)) / s
@@ -75,7 +75,7 @@ def test_dry_friction_decay_matches_den_hartog():
     assert np.abs(result["x"]) == pytest.approx(0.2 - 2 * F / k * np.arange(9), abs=2e-5)
 
 
-def test_a_brake_is_an_elastoplastic_element():
+def test_brake_matches_elastoplastic_element():
     """Swung to and fro it takes nearly 4 F (A - F/k) each time, the loop of a spring that slips at F (Jenkins, Iwan).
 
     It begins to slip at three quarters of F and comes near it as exp(-4 k x/F): the loop is smaller by less than 2 F²/k times 0.25."""
@@ -92,7 +92,7 @@ def test_a_brake_is_an_elastoplastic_element():
     )
 
 
-def test_a_cylinder_pushes_with_its_pressures_and_swings_on_its_stops():
+def test_cylinder_pushes_with_pressures_and_oscillates_on_stops():
     """p_a A_a - p_b A_b; thrown against an end stop without damping it is back after π sqrt(m/k)."""
     law = {
         "kind": "cylinder", "between": [{"body": "ground"}, {"body": "b"}], "pressure_a": 5e6, "pressure_b": 8e6, "area_a": 1e-3, "area_b": 6e-4,
@@ -111,7 +111,7 @@ def test_a_cylinder_pushes_with_its_pressures_and_swings_on_its_stops():
     assert [result["x"][-1], result["der(x)"][-1]] == pytest.approx([1.0, -0.8], abs=1e-6)
 
 
-def test_a_pin_between_the_walls_of_a_rail():
+def test_pin_between_rail_walls_matches_reference():
     """Across a rail with play it flies 2 c and swings half a period on either wall: 4 c/v + 2 π sqrt(m/k)."""
     c, v, k = 0.02, 0.5, 1e5
     rail = {
@@ -172,7 +172,7 @@ def beside_mujoco(forces: dict, tendon: str = "", push=None) -> None:
     assert found == pytest.approx(data.qacc.tolist(), rel=1e-9, abs=1e-9)
 
 
-def test_a_line_is_mujocos_tendon():
+def test_line_force_matches_mujoco_tendon():
     """Spring and damper between points of two moving bodies."""
     law = {
         "between": [
@@ -187,7 +187,7 @@ def test_a_line_is_mujocos_tendon():
 
 
 @pytest.mark.parametrize("length", [1.0, 9.0])
-def test_a_rope_is_mujocos_tendon_over_sites(length: float):
+def test_rope_matches_mujoco_tendon_over_sites(length: float):
     """From the ground over points of a body and of the ground to another body; slack below its length."""
     ends = [{"body": "ground", "point": [0.2, -0.4, 1.8]}, {"body": "b", "point": [-0.2, 0.1, 0.3]}]
     over = [{"body": "a", "point": [0.1, 0.2, -0.1]}, {"body": "ground", "point": [-0.3, 0.1, 2.2]}]
@@ -199,7 +199,7 @@ def test_a_rope_is_mujocos_tendon_over_sites(length: float):
 
 
 @pytest.mark.parametrize("frame", ["ground", "body"])
-def test_wrenches_and_pairs_are_mujocos_applied_forces(frame: str):
+def test_wrenches_and_pairs_match_mujoco_applied_forces(frame: str):
     """A force at a point and a moment from outside on one body, and the opposite of another pair on the second one at the same place."""
     force, moment, point = (
         np.array([5.0, -3.0, 8.0]),
@@ -258,7 +258,7 @@ def stresses(soil: dict, width: float, radius: float, weight: float):
 
 
 @pytest.mark.parametrize("name", SOILS)
-def test_wheels_on_soil_are_the_integral_of_their_stresses(name: str):
+def test_wheel_soil_forces_match_integrated_stresses(name: str):
     """Sinkage and compaction resistance by quadrature over the arc. Bekker's closed form, which the law has, takes the arc for a parabola and its
     pressure by two terms of a series: with loads up to 8 kN on 1.1 m it is within 8 % in sinkage and 11 % in resistance."""
     width, radius, weight, soil = 0.25, 0.55, 5e3, SOILS[name]
@@ -280,7 +280,7 @@ def test_wheels_on_soil_are_the_integral_of_their_stresses(name: str):
 
 
 @pytest.mark.parametrize(("slip", "least"), [(0.05, 0.55), (0.2, 0.79), (0.6, 0.88)])
-def test_thrust_on_soil_is_the_integral_of_its_shear(slip: float, least: float):
+def test_soil_thrust_matches_integrated_shear(slip: float, least: float):
     """Shear (c + p tan φ)(1 - exp(-j/K)) by quadrature: along the flat patch of the law, j = i x with even pressure, the same; along the arc of
     Wong and Reece, j = r (θ0 - θ - (1 - i)(sin θ0 - sin θ)) with Bekker's pressure, which turns into the soil even without slip, more."""
     soil, width, radius, tangent = SOILS["sandy loam"], SHEAR["width"], 0.55, np.tan(SHEAR["angle"])

@@ -58,7 +58,7 @@ def test_corner_order_of_polygons_does_not_matter():
     assert found[2] == pytest.approx(found[0], abs=1e-9)
 
 
-def test_depth_of_two_polygons_is_that_of_their_corners():
+def test_polygon_penetration_matches_corner_depth():
     """At random places: the deepest corner of either below the edges of the other one, by brute force."""
     system = load(plates({"polygon": PLATE}, {"polygon": KITE})).compile()
     rng = np.random.default_rng(3)
@@ -102,7 +102,7 @@ def test_lanes_and_exact_slopes_agree_in_contact():
         assert found == pytest.approx(slopes, abs=1e-9 * np.abs(slopes).max() + 1e-5)
 
 
-def test_polygons_hold_through_stages():
+def test_polygon_contacts_persist_through_stages():
     """A plate that rests on a step falls on when the step leaves."""
     wide = [[-1.0, -0.5], [1.0, -0.5], [1.0, 0.0], [-1.0, 0.0]]
     description = plates({"polygon": SQUARE}, {"polygon": wide}, stiffness=1e4, damping=300)
@@ -122,7 +122,7 @@ def test_polygons_hold_through_stages():
     assert fall == pytest.approx(-0.5 * 9.81 * 0.3**2, abs=0.02)
 
 
-def test_plate_rests_on_corners_of_both():
+def test_polygon_plate_rests_on_corners_of_both_bodies():
     """A square on a wider one: two corners bear half the weight each, m g/(2 k) below the edge."""
     wide = [[-1.0, -0.5], [1.0, -0.5], [1.0, 0.0], [-1.0, 0.0]]
     description = plates(
@@ -137,7 +137,7 @@ def test_plate_rests_on_corners_of_both():
     assert result["ja.angle"][-1] == pytest.approx(0.0, abs=1e-5)
 
 
-def test_thickness_ends_a_prism():
+def test_polygon_contact_ends_at_plate_thickness():
     """A ball over the face of a polygon with a thickness rests on it; without, the prism is endless."""
     description = plates({"sphere": 0.1}, {"polygon": KITE, "thickness": 0.2})
     description["joints"]["ja"] = {"child": "a", "type": "free", "start": [0, 0, 0.19, 1, 0, 0, 0]}
@@ -200,7 +200,7 @@ def geneva(angle: np.ndarray, slots: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("slots", [4, pytest.param(6, marks=pytest.mark.slow)])
-def test_geneva_drive_moves_as_its_closed_form(slots: int):
+def test_geneva_drive_matches_closed_form(slots: int):
     """In the slot within play and yielding of the contacts, 0.2 mm at the mouth; between slots the wheel is held to the step."""
     result = load("lib:geneva", slots=slots).compile().simulate(stop_time=1.25)
     engaged, exact = geneva(result["theta"], slots)
@@ -215,7 +215,7 @@ def test_geneva_drive_moves_as_its_closed_form(slots: int):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "python", "source"])
-def test_polygons_move_alike_in_fmus(backend: str, tmp_path: Path):
+def test_polygon_contact_fmus_match_run(backend: str, tmp_path: Path):
     """By co-simulation and model exchange, where the archive has it: plates that collide, a roller on a cam."""
     soft = cam(12) | {"run": {"stop_time": 0.5, "output_step": 0.005, "tolerances": 1e-6}}
     soft["forces"]["touch"] |= {"stiffness": 3e4, "dissipation": 0.1}

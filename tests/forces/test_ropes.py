@@ -58,7 +58,7 @@ def test_atwood_machine_falls_as_its_closed_form():
     assert result["last"] == pytest.approx(result["first"])
 
 
-def test_a_sheave_with_inertia_turns_with_the_rope():
+def test_sheave_with_inertia_turns_with_rope():
     """The rope drives the sheave by friction; accelerations are those without slip."""
     m1, m2, inertia = 3.0, 2.0, 0.08
     d = atwood(m1, m2, 24.0, k=2e4, body="sheave", point=[0, 0, 0], friction=0.5)
@@ -79,7 +79,7 @@ def test_a_sheave_with_inertia_turns_with_the_rope():
 
 
 @pytest.mark.parametrize(("turns", "way"), [(0, 1.0), (2, 1.0), (1, -1.0)])
-def test_a_capstan_holds_by_the_exponential_of_friction_times_angle(turns, way):
+def test_capstan_holding_force_is_exponential_in_friction_angle(turns, way):
     """Half a turn and whole ones; the side to which the rope moves has the higher tension."""
     mu, v = 0.3, 0.5
     d = atwood(1.0, 1.0, 100.0, friction=mu, turns=turns)
@@ -170,14 +170,14 @@ def test_drum_layers_grow_the_radius():
         assert -u[0] == pytest.approx(10.0 * wound * arm, rel=1e-12)
 
 
-def test_a_slack_rope_pulls_nothing():
+def test_slack_rope_exerts_no_force():
     d = atwood(3.0, 2.0, -50.0, k=1e3, friction=0.2)
     result = load(d).compile().simulate(stop_time=0.05, output_step=0.05)
     assert result["first"][-1] == 0.0 and result["last"][-1] == 0.0
     assert result["a"][-1] == pytest.approx(1.0 - G / 2 * 0.05**2, rel=1e-9)
 
 
-def test_energy_is_kept_where_the_wrap_changes():
+def test_rope_conserves_energy_when_wrap_changes():
     """A payload swings on a rope that runs over a sheave at the tip of a boom to a counterweight."""
     way = (TOP - 1.0) + (TOP - 2.0) + math.pi * R
     d = atwood(4.0, 2.0, 20.0, k=5e3)
@@ -203,7 +203,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("key", BAD)
-def test_sheaves_that_cannot_be_are_refused(key):
+def test_invalid_sheaves_are_refused(key):
     d = atwood(1.0, 1.0, 1.0)
     d["forces"]["rope"]["over"] = [BAD[key]]
     with pytest.raises(ModelError) as caught:

@@ -130,7 +130,7 @@ def poses_of(rng: np.random.Generator, scale: float) -> tuple[np.ndarray, np.nda
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS[:-1])
-def test_distances_and_normals_are_coals(first: str, second: str):
+def test_shape_distances_and_normals_match_coal(first: str, second: str):
     """200 random poses: signed distance to 1e-6 (coal's iterations for cylinders), direction of the force on the first one against the normal."""
     system = load(two(first, second)).compile()
     rng = np.random.default_rng(11)
@@ -234,7 +234,7 @@ CASES = {
     [{"dissipation": 0.3, "exponent": 1.5}, {"damping": 4.0}],
     ids=["hunt-crossley", "damped"],
 )
-def test_shapes_never_give_energy(case: str, law: dict):
+def test_shape_contacts_never_generate_energy(case: str, law: dict):
     """Random mechanisms: work + stored + dissipated is constant, losses only grow. Corners of touchdowns cost about the tolerance, 1e-10."""
     description = random_mechanism("contact", 3, radius=0.0, height=0.0)
     force = description["forces"]["f"]
@@ -267,7 +267,7 @@ def ball(law: dict, speed: float = 1.0) -> dict:
     }  # fmt: skip
 
 
-def test_impact_of_a_ball_by_hertz():
+def test_ball_impact_matches_hertz():
     """Greatest approach a = (5 m v²/(4 k))^(2/5), k = 4/3 E* sqrt(R), duration 2.9432 a/v (Hertz 1882; K. L. Johnson, Contact Mechanics, 11.4)."""
     v, modulus = 1.0, 1e7
     k = 4 / 3 * modulus * np.sqrt(0.05)
@@ -284,7 +284,7 @@ def test_impact_of_a_ball_by_hertz():
 
 
 @pytest.mark.parametrize("speed", [0.05, 0.2])
-def test_restitution_by_hunt_and_crossley(speed: float):
+def test_restitution_matches_hunt_and_crossley(speed: float):
     """e = 1 - dissipation v for slow impacts (Hunt and Crossley 1975), to the second order in dissipation v."""
     result = (
         load(ball({"modulus": 1e7, "dissipation": 0.4}, speed))
@@ -295,7 +295,7 @@ def test_restitution_by_hunt_and_crossley(speed: float):
     assert result["der(z)"][-1] / speed == pytest.approx(1 - loss, abs=loss**2)
 
 
-def test_two_balls_by_hertz_share_their_curvature():
+def test_two_balls_use_combined_hertz_curvature():
     """R = r1 r2/(r1 + r2): load 4/3 E* sqrt(R) d^1.5, equal and opposite."""
     d = two("sphere", "sphere", modulus=1e6)
     del d["forces"]["c"]["stiffness"]
@@ -459,7 +459,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("change", "says"), MISTAKES)
-def test_mistakes_are_named(change: dict, says: str):
+def test_shape_description_mistakes_are_named(change: dict, says: str):
     d = random_mechanism("contact", 1)
     force = {"kind": "contact", "body": "b1", "stiffness": 1e3} | change
     with pytest.raises(ModelError, match=says):
@@ -468,7 +468,7 @@ def test_mistakes_are_named(change: dict, says: str):
         )
 
 
-def test_rest_of_a_box_on_its_corners():
+def test_box_rests_on_its_corners():
     """Statics: four corners carry a quarter each; where it lies and how it is turned about the vertical is free."""
     rest = load(box(0.5)).compile().equilibrium()
     assert rest.outputs["load"] == pytest.approx(2.0 * G, rel=1e-9)

@@ -37,7 +37,7 @@ def pressed(way: str, **more) -> dict:
     } | more  # fmt: skip
 
 
-def test_legs_of_oil_are_chambers_of_a_circuit():
+def test_locked_oil_supports_match_circuit_chambers():
     """Pressed slowly until the rod side is at 0.3 bar: pressures of both are those of the circuit's states, to their tolerance."""
     d = pressed("0.009*min(t, 1)", inputs={"sink": 0.009})
     result = load(d).compile().simulate(1.0, output_step=0.02, tolerance=1e-10)
@@ -77,7 +77,7 @@ def test_cavitating_oil_recovers():
         {"oil": OIL, "exponent": 2.0},
     ],
 )
-def test_mistakes_are_named(change: dict):
+def test_locked_oil_mistakes_are_named(change: dict):
     d = random_mechanism("jack", 1)
     force = {
         key: value for key, value in d["forces"]["f"].items() if key not in ("stiffness",)
@@ -103,7 +103,7 @@ def has_pressures(name: str, settings: dict) -> bool:
 @pytest.mark.parametrize(
     "case", [case for case, found in (CIRCUITS | CARRIERS).items() if has_pressures(*found)]
 )
-def test_no_oil_of_the_library_is_in_tension(case: str):
+def test_library_oil_is_never_in_tension(case: str):
     """Every pressure of every circuit, absolute: not below zero but for the tolerance of the run, 1e-6 of the largest."""
     name, settings = (CIRCUITS | CARRIERS)[case]
     system = load(f"lib:{name}", **settings).compile()

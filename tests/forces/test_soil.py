@@ -46,7 +46,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("seed", [1, 2, 5])
-def test_soil_never_gives_energy(case: str, seed: int):
+def test_soil_never_generates_energy(case: str, seed: int):
     """Work + stored + dissipated is constant, and the losses never fall below zero: wheels and feet of random mechanisms on soft ground.
 
     The corner of every touchdown costs about the tolerance, times the energies and powers that are turned over."""
@@ -255,7 +255,7 @@ def test_soil_stops_a_wheel_that_coasts():
     assert np.diff(result["E"]).max() < 1e-5 * result["E"][0]
 
 
-def test_rest_on_elastic_soil():
+def test_body_rests_on_elastic_soil():
     """Statics finds settlement and deflection: k e = weight, and the strength has grown to the load."""
     soil = {
         "strength": 5.0,
@@ -291,6 +291,6 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("kind", "soil", "says"), MISTAKES)
-def test_mistakes_are_named(kind: str, soil: dict, says: str):
+def test_soil_description_mistakes_are_named(kind: str, soil: dict, says: str):
     with pytest.raises(ModelError, match=says):
         load(random_mechanism(kind, 1, soil=soil))

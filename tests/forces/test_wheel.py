@@ -58,7 +58,7 @@ def brush(along: float, across: float) -> np.ndarray:
         (-10, -36, 1),
     ],
 )
-def test_steady_slip_is_the_brush_model(ahead: float, turning: float, aside: float):
+def test_steady_slip_matches_brush_model(ahead: float, turning: float, aside: float):
     result = (
         load(rig(ahead, turning, aside)).compile().simulate(1.0, output_step=0.1, tolerance=1e-9)
     )
@@ -102,7 +102,7 @@ def test_wheel_is_linear_at_small_slip():
 
 
 @pytest.mark.parametrize("aside, share", [(0.01, 1.0), (0.5, None), (4.0, 0.0)])
-def test_the_side_force_acts_behind_the_middle(aside: float, share: float | None):
+def test_lateral_force_acts_behind_contact_centre(aside: float, share: float | None):
     """Pneumatic trail of the brush model with half the patch a: a/3 at small slip, a x (1 - x)³/(1 - (1 - x)³) at x = θ s, 0 where all slides."""
     a, turning = 0.1, 10 / LOADED
     result = (
@@ -187,7 +187,7 @@ def test_a_wheel_rolls_down_and_is_braked_to_a_stop():
     ],
 )
 @pytest.mark.parametrize("seed", [1, 4])
-def test_wheels_never_give_energy(change: dict, seed: int):
+def test_wheels_never_generate_energy(change: dict, seed: int):
     """Wheels of random mechanisms, on soil, by shear, under friction that comes and goes: what is lost only grows."""
     change = dict(change)
     if change.pop("soil", None):

@@ -30,9 +30,7 @@ def one_line(said: str, *words: str) -> None:
 
 
 @pytest.mark.parametrize("what", ["bomb", "up"])
-def test_an_archive_that_is_no_fmu_to_trust_is_not_unpacked(
-    what: str, tmp_path: Path, capsys: pytest.CaptureFixture
-):
+def test_unsafe_archive_is_not_unpacked(what: str, tmp_path: Path, capsys: pytest.CaptureFixture):
     """Few bytes that would become many, and names that lead out: nothing of it reaches the disk."""
     path = tmp_path / "a" / "x.fmu"
     path.parent.mkdir()
@@ -54,7 +52,7 @@ XACRO = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">{}</robot>'
 
 
 @pytest.mark.parametrize("how", ["for ever", "doubling"])
-def test_macros_that_never_end(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_endless_macros_are_refused(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """One that calls itself, and thirty that call the one below twice."""
     pytest.importorskip("xacro")
     pytest.importorskip("yourdfpy")
@@ -86,7 +84,7 @@ def test_macros_that_never_end(how: str, tmp_path: Path, monkeypatch: pytest.Mon
     ],
     ids=["copies", "copies of copies", "composite", "included"],
 )
-def test_copies_beyond_number_are_not_made(text: str, tmp_path: Path):
+def test_too_many_copies_are_refused(text: str, tmp_path: Path):
     pytest.importorskip("mujoco")
     path = tmp_path / "m.xml"
     path.write_text(f"<mujoco><worldbody>{text}</worldbody></mujoco>")
@@ -99,7 +97,7 @@ def test_copies_beyond_number_are_not_made(text: str, tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_a_chain_of_ten_thousand_links_is_read(tmp_path: Path):
+def test_chain_of_ten_thousand_links_is_read(tmp_path: Path):
     """Names and carried links are looked up, not searched; one link more is refused."""
     pytest.importorskip("yourdfpy")
     path = tmp_path / "chain.urdf"
@@ -123,7 +121,7 @@ def test_a_chain_of_ten_thousand_links_is_read(tmp_path: Path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are those of POSIX")
 @pytest.mark.parametrize("name", ["m.toml", "m.json", "m.urdf", "m.xml", "m.xacro"])
-def test_a_pipe_is_no_mechanism(name: str, tmp_path: Path):
+def test_pipe_as_mechanism_file_is_refused(name: str, tmp_path: Path):
     os.mkfifo(tmp_path / name)
     with pytest.raises(ModelError, match="no plain file|no file of that name|end"):
         load(tmp_path / name)
@@ -131,7 +129,7 @@ def test_a_pipe_is_no_mechanism(name: str, tmp_path: Path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are those of POSIX")
 @pytest.mark.parametrize("ending", ["csv", "parquet", "h5", "mat"])
-def test_a_pipe_is_no_table_and_a_file_without_an_end_neither(ending: str, tmp_path: Path):
+def test_pipe_and_endless_file_as_table_are_refused(ending: str, tmp_path: Path):
     path = tmp_path / f"t.{ending}"
     os.mkfifo(path)
     with pytest.raises(ValueError, match="no plain file"):
@@ -164,7 +162,7 @@ def test_long_tables_are_read_in_parts(tmp_path: Path):
         read_columns(path)
 
 
-def test_hdf5_that_lies_about_its_size_or_never_ends(
+def test_hdf5_with_wrong_or_endless_size_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """A column of 10^12 numbers of which none is stored; a file that keeps its reader busy."""
@@ -182,7 +180,7 @@ def test_hdf5_that_lies_about_its_size_or_never_ends(
         read_columns(path)
 
 
-def test_work_apart_ends_in_time_with_its_answer_or_its_reason():
+def test_work_in_another_process_ends_in_time_with_result_or_reason():
     assert apart("math", "hypot", 3.0, 4.0, seconds=60.0) == 5.0
     with pytest.raises(ValueError, match="math domain error"):
         apart("math", "sqrt", -1.0, seconds=60.0)
@@ -193,13 +191,13 @@ def test_work_apart_ends_in_time_with_its_answer_or_its_reason():
 
 
 @pytest.mark.parametrize("make", [lambda p: p.write_bytes(bytes(1)), lambda p: p.mkdir()])
-def test_what_is_a_plain_file(make: Callable[[Path], object], tmp_path: Path):
+def test_plain_files_are_recognised(make: Callable[[Path], object], tmp_path: Path):
     make(tmp_path / "x")
     assert bool(fault_of(tmp_path / "x", 1)) == (tmp_path / "x").is_dir()
 
 
 @pytest.mark.parametrize("name", ["huge.stl", "packed.zip"])
-def test_a_mesh_without_measure_is_not_read(name: str, tmp_path: Path):
+def test_oversized_mesh_is_refused(name: str, tmp_path: Path):
     pytest.importorskip("trimesh")
     with (tmp_path / name).open("wb") as stream:
         stream.truncate(3_000_000_000)
@@ -208,7 +206,7 @@ def test_a_mesh_without_measure_is_not_read(name: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize(("count", "offers"), [(8, True), (20_000, False)])
-def test_a_sieve_in_step_is_read_without_comparing_its_holes(
+def test_step_file_with_many_holes_is_read_in_linear_time(
     count: int, offers: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Twenty thousand holes are two hundred million pairs: the part is read, and that they are not compared is said."""

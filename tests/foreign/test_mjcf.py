@@ -45,7 +45,7 @@ def written(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
-def test_every_joint_moves_as_in_mujoco(tmp_path: Path):
+def test_every_mjcf_joint_matches_mujoco(tmp_path: Path):
     """At a random state under commands, with the ball at a random turn; bodies of mass zero stand between joints of one body."""
     path = written(tmp_path, MACHINE)
     system = load(path).compile()
@@ -80,14 +80,14 @@ def kinetic(model, data) -> float:
     return float(data.energy[1])
 
 
-def test_free_body_falls(tmp_path: Path):
+def test_mjcf_free_body_falls(tmp_path: Path):
     result = load(written(tmp_path, MACHINE)).compile().simulate(stop_time=0.5, output_step=0.1)
     assert result["loose.x"] - result["loose.x"][0] == pytest.approx(
         0.5 * 0.3 * result.time**2, abs=1e-9
     )
 
 
-def test_connections_and_followers(tmp_path: Path):
+def test_mjcf_connections_and_mimic_joints_are_imported(tmp_path: Path):
     """A connection closes a loop, a joint equality is a coupling; both hold along the motion."""
     text = """<mujoco model="loop"><worldbody>
     <body name="a"><joint name="p" type="hinge" axis="0 1 0"/><inertial pos="0.5 0 0" mass="1" diaginertia="0.01 0.1 0.1"/>
@@ -125,12 +125,12 @@ def test_mjcf_omissions_are_listed(tmp_path: Path):
         ),
     ],
 )
-def test_files_that_are_no_models(tmp_path: Path, text: str, word: str):
+def test_invalid_mjcf_files_are_refused(tmp_path: Path, text: str, word: str):
     with pytest.raises(ModelError, match=word):
         load(written(tmp_path, text))
 
 
-def test_flags_and_motors_count(tmp_path: Path):
+def test_mjcf_flags_and_motors_are_imported(tmp_path: Path):
     """Gravity switched off, controls without bounds, an actuator group that is off; inertia and damping of motors, bounds of a joint."""
     text = """<mujoco><option actuatorgroupdisable="2"><flag gravity="disable" clampctrl="disable"/></option><worldbody>
     <body><joint name="j" type="hinge" axis="0 1 0" damping="1" actuatorfrcrange="-1 0.5"/>
@@ -145,7 +145,7 @@ def test_flags_and_motors_count(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_files_of_installed_packages():
+def test_mjcf_files_of_installed_packages_are_imported():
     """Every model of the packages that are here, and of the folders that KINETREE_MJCF names: read as MuJoCo reads it, or refused with a reason."""
     folders = [
         Path(place) for place in os.environ.get("KINETREE_MJCF", "").split(os.pathsep) if place

@@ -63,7 +63,7 @@ def test_free_joint_armature_is_listed(tmp_path: Path):
     assert len(told) == 1 and "0.5" in told[0] and "'root'" in told[0]
 
 
-def test_a_weld_of_two_trees_is_a_rigid_joint(tmp_path: Path):
+def test_mjcf_weld_of_two_trees_becomes_rigid_joint(tmp_path: Path):
     """Closed by a joint that leaves nothing free: the slide moves as the arm turns."""
     said = left_out(tmp_path, '<equality><weld name="w" body1="b" body2="c"/></equality>')
     joints = load(tmp_path / "m.xml").description.joints
@@ -74,7 +74,7 @@ def test_a_weld_of_two_trees_is_a_rigid_joint(tmp_path: Path):
     ("kind", "extra"),
     [("filter", 'dynprm="0.2"'), ("integrator", 'actlimited="true" actrange="-1 1"')],
 )
-def test_activations_of_actuators_are_states(tmp_path: Path, kind: str, extra: str):
+def test_mjcf_actuator_activations_become_states(tmp_path: Path, kind: str, extra: str):
     """A command through a lag or an integrator, beside MuJoCo's own rate of activation."""
     text = f'<actuator><general name="m" joint="turn" gainprm="3" dyntype="{kind}" {extra}/></actuator>'
     left_out(tmp_path, text)

@@ -21,7 +21,7 @@ def read(tmp_path: Path, text: str, model: str = "") -> tuple[dict, list[str]]:
     return describe(path, model)
 
 
-def test_the_spatial_four_bar_moves_as_in_the_modelica_standard_library(tmp_path):
+def test_spatial_four_bar_matches_modelica_standard_library(tmp_path):
     """Six revolute joints and a prismatic one in a loop; massless bodies between joints are none."""
     description, told = read(tmp_path, FOUR_BAR)
     assert told == [] and len(description["bodies"]) == 3 and len(description["joints"]) == 4
@@ -35,7 +35,7 @@ def test_the_spatial_four_bar_moves_as_in_the_modelica_standard_library(tmp_path
         assert result[name] == pytest.approx(reference[column], abs=1e-6)
 
 
-def test_boxes_weigh_and_axes_damp_as_written(tmp_path):
+def test_modelica_box_masses_and_axis_damping_are_imported(tmp_path):
     """The double pendulum: box of 0.5 m x 0.06 m x 0.06 m of 7700 kg/m3."""
     description, told = read(tmp_path, DOUBLE_PENDULUM)
     mass = 7700 * 0.5 * 0.06**2
@@ -52,7 +52,7 @@ def test_boxes_weigh_and_axes_damp_as_written(tmp_path):
     assert by_name["lower.phi"] == 0.3 and by_name["der(lower.phi)"] == -1.0
 
 
-def test_models_of_models_take_their_parameters(tmp_path):
+def test_nested_modelica_models_receive_their_parameters(tmp_path):
     """Parameters by expressions, modifications from outside, fixed turns, connectors by any name."""
     description, told = read(tmp_path, NESTED)
     bars = description["bodies"]
@@ -89,7 +89,7 @@ def test_one_dimensional_components_act_on_the_axes_of_joints(tmp_path):
     assert any("push.f" in each for each in told)
 
 
-def test_bodies_that_nothing_holds_begin_where_the_model_says(tmp_path):
+def test_free_modelica_bodies_start_at_modelled_positions(tmp_path):
     """A stone with start angles and speeds, a bead on a spring, a bob on a rod."""
     description, told = read(tmp_path, LOOSE)
     description["outputs"] = {
@@ -120,7 +120,7 @@ def system_acceleration(description: dict, coordinate: str) -> float:
     ]
 
 
-def test_models_are_chosen_by_name_and_load_reads_them(tmp_path):
+def test_modelica_models_are_selected_by_name(tmp_path):
     text = DOUBLE_PENDULUM + FOUR_BAR
     assert read(tmp_path, text)[0]["name"] == "SpatialFourBar"
     assert read(tmp_path, text, "DoublePendulum")[0]["name"] == "DoublePendulum"
@@ -129,7 +129,7 @@ def test_models_are_chosen_by_name_and_load_reads_them(tmp_path):
         read(tmp_path, text, "Triple")
 
 
-def test_what_cannot_be_translated_is_named_with_its_path(tmp_path):
+def test_untranslatable_modelica_components_are_named_with_path(tmp_path):
     text = DOUBLE_PENDULUM.replace(
         "equation",
         "  Modelica.Mechanics.MultiBody.Joints.RollingWheelSet gear;\n"
@@ -159,7 +159,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_models_that_cannot_be_read_are_refused_by_one_line(tmp_path, name):
+def test_unreadable_modelica_models_are_refused_in_one_line(tmp_path, name):
     with pytest.raises(ModelError) as caught:
         read(tmp_path, BAD[name])
     assert "model.mo" in str(caught.value) and len(str(caught.value).splitlines()) == 1

@@ -31,7 +31,7 @@ def run(tmp_path: Path, body: str, stop: float, step: float, told: int = 0, outp
     return load(description).compile().simulate(stop_time=stop, output_step=step, tolerance=1e-10)
 
 
-def test_a_four_bar_of_an_assembly_moves_as_in_the_modelica_standard_library(tmp_path):
+def test_assembly_four_bar_matches_modelica_standard_library(tmp_path):
     """JointSSP: the rod without mass is a distance, the slide has an offset."""
     result = run(
         tmp_path,
@@ -88,7 +88,7 @@ WITH_REVOLUTE = (
 )
 
 
-def test_assemblies_with_a_revolute_joint_move_as_single_joints(tmp_path):
+def test_revolute_assemblies_match_single_joints(tmp_path):
     """Universal, spherical or revolute ends of the rod are the same in a plane."""
     reference = run(tmp_path, CRANK + SINGLE + LINKED, 1.0, 0.1)
     assert np.ptp(reference["crank.phi"]) > 1.0
@@ -107,7 +107,7 @@ WITH_SLIDE = (
 
 
 @pytest.mark.parametrize("joint", WITH_SLIDE)
-def test_assemblies_with_a_slide_are_a_slider_crank(tmp_path, joint):
+def test_prismatic_assemblies_match_slider_crank(tmp_path, joint):
     """x = r cos phi + sqrt(l² - r² sin² phi); the slide is measured from the base."""
     body = CRANK + ASSEMBLED.replace("{0}", joint) + LINKED
     result = run(tmp_path, body, 0.5, 0.1)
@@ -132,14 +132,14 @@ equation
   connect(world.frame_b, base.frame_a); connect(rocker.frame_a, arm.frame_b);"""
 
 
-def test_a_spring_on_a_strut_without_mass_is_a_line_force(tmp_path):
+def test_spring_on_massless_strut_becomes_line_force(tmp_path):
     """JointUPS: bodies without mass in a loop; s = length - s_offset, so both springs are one."""
     above = CRANK.replace("{1.4,0,0}", "{1.4,0.3,0.4}")
     one, other = (run(tmp_path, above + text, 1.0, 0.1) for text in (STRUT, LINE))
     assert one["crank.phi"] == pytest.approx(other["crank.phi"], abs=1e-7)
 
 
-def test_arrays_and_loops_are_written_out(tmp_path):
+def test_modelica_arrays_and_loops_are_expanded(tmp_path):
     """Three links of an array, masses by element, joints alike by `each`, a fourth one absent."""
     array = """
   parameter Integer n = 3;
@@ -182,7 +182,7 @@ equation
     )
 
 
-def test_conditions_that_cannot_be_evaluated_are_named(tmp_path):
+def test_unevaluable_modelica_conditions_are_named(tmp_path):
     _, told = read(
         tmp_path,
         """
@@ -194,7 +194,7 @@ equation
     assert len(told) == 1 and told[0].startswith("c (") and "secret" in told[0]
 
 
-def test_classes_are_found_in_the_folders_of_their_package(tmp_path):
+def test_modelica_classes_are_found_in_package_folders(tmp_path):
     """A base class and a replaced one lie in files beside, as large libraries are kept."""
     inner = tmp_path / "Cranes" / "Parts"
     inner.mkdir(parents=True)
@@ -220,7 +220,7 @@ def test_classes_are_found_in_the_folders_of_their_package(tmp_path):
     assert description["bodies"]["load"]["com"] == [3, 0, 0]
 
 
-def test_a_rotor_in_a_housing_is_a_body_that_turns(tmp_path):
+def test_modelica_rotor_in_housing_becomes_rotating_body(tmp_path):
     """Rotor1D on a cylinder that stands, or a cylinder that turns: one and the same gyroscope."""
     result = run(
         tmp_path,
@@ -254,7 +254,7 @@ equation
         assert result[f"s1.q{k}"] == pytest.approx(result[f"s2.q{k}"], abs=1e-9)
 
 
-def test_springs_and_dampers_in_series(tmp_path):
+def test_modelica_springs_and_dampers_in_series_match(tmp_path):
     """Two springs without a mass between: one of c1 c2/(c1 + c2). A spring behind a damper creeps."""
     joint = "MB.Joints.Prismatic {0}(n={{0,-1,0}}, s(start=0.5)); MB.Parts.PointMass m{0}(m=2);\n"
     wires = "connect(world.frame_b, {0}.frame_a); connect({0}.frame_b, m{0}.frame_a);\n"
@@ -291,7 +291,7 @@ equation
     assert result["q.s"] == pytest.approx(known, abs=1e-8)
 
 
-def test_bodies_fall_towards_the_point_of_a_field(tmp_path):
+def test_modelica_point_gravity_attracts_bodies(tmp_path):
     """A circular orbit: r = 2 m, mu = 5 m3/s2, so w = sqrt(mu/r³)."""
     w = math.sqrt(5 / 8)
     body = f"""
@@ -307,7 +307,7 @@ equation
     assert result["m.r_0_1"] == pytest.approx(2 * np.cos(w * result.time), abs=1e-8)
 
 
-def test_pairs_of_forces_and_sensors_take_the_axes_of_their_frames(tmp_path):
+def test_modelica_forces_and_sensors_use_axes_of_their_frames(tmp_path):
     """A force of three sources in the axes of a turned frame; a velocity as its sensor sees it."""
     result = run(
         tmp_path,
@@ -334,7 +334,7 @@ equation
     assert system.accelerations(0.0, *system.start())[0] == pytest.approx(expected, rel=1e-9)
 
 
-def test_wheels_roll_without_slip(tmp_path):
+def test_modelica_wheels_roll_without_slip(tmp_path):
     """An upright wheel on a straight way: no loss of energy, x = radius times angle."""
     text = HEAD.replace("world;", "world(n={0,0,-1});")
     path = tmp_path / "m.mo"

@@ -33,7 +33,7 @@ def described(tmp_path, text: str) -> tuple[dict, list[str]]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_masses_and_inertias_are_those_of_the_file(tmp_path, name):
+def test_simscape_masses_and_inertias_are_imported(tmp_path, name):
     description, _ = described(tmp_path, FILES[name])
     assert len(description.bodies) == 3
     for link, mass in MASSES.items():
@@ -69,7 +69,7 @@ def test_simscape_loops_match_reference(tmp_path, name):
     assert tracks[0] == pytest.approx(tracks[1], abs=1e-6)
 
 
-def test_joints_with_frames_keep_their_coordinates(tmp_path):
+def test_simscape_joints_with_frames_keep_coordinates(tmp_path):
     """An angle is that from the base frame to the follower frame of the file."""
     description, _ = described(tmp_path, FILES["joints"])
     by_hand = native()["joints"]
@@ -77,7 +77,7 @@ def test_joints_with_frames_keep_their_coordinates(tmp_path):
         assert description.joints[pin].start[0] == pytest.approx(by_hand[pin]["start"], abs=1e-9)
 
 
-def test_what_is_left_out_or_assumed_is_named(tmp_path):
+def test_simscape_omissions_and_assumptions_are_named(tmp_path):
     text = FILES["mates"].replace("</Constraints>", GEAR + "</Constraints>")
     text = text.replace(' grounded="true"', "")
     _, told = described(tmp_path, text)
@@ -94,7 +94,7 @@ GEAR = (
 )  # fmt: skip
 
 
-def test_welded_parts_are_one_body_and_loose_ones_move_freely(tmp_path):
+def test_simscape_welded_parts_merge_and_loose_parts_move_freely(tmp_path):
     weld = FILES["joints"].replace('<Revolute name="B">', '<Weld name="B">', 1)
     end = weld.index("</Revolute>", weld.index('<Weld name="B">'))
     weld = weld[:end] + "</Weld>" + weld[end + len("</Revolute>") :]
@@ -127,7 +127,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_damaged_files_are_refused_by_one_line(tmp_path, name):
+def test_damaged_simscape_files_are_refused_in_one_line(tmp_path, name):
     with pytest.raises(ModelError) as caught:
         described(tmp_path, BAD[name])
     assert "machine.xml" in str(caught.value) and len(str(caught.value).splitlines()) == 1
@@ -165,11 +165,11 @@ CASES = {
 
 
 @pytest.mark.parametrize("kind", CASES)
-def test_mates_of_two_parts_are_the_joint_that_they_leave(kind):
+def test_mates_of_two_parts_become_the_remaining_joint(kind):
     assert joint(*CASES[kind]) == kind
 
 
-def test_distances_and_angles_hold_as_coincidences_do():
+def test_distance_and_angle_mates_constrain_like_coincidences():
     apart = geometry("plane", (0, 0, 0.5))
     assert joint(("Concentric", LINE, LINE), ("Distance", PLANE, apart)) == "revolute"
     turned = geometry("plane", axis=(1, 1, 0))
@@ -177,6 +177,6 @@ def test_distances_and_angles_hold_as_coincidences_do():
     assert joint(*hinge) == "prismatic"
 
 
-def test_options_without_meaning_are_not_taken():
+def test_meaningless_import_options_are_refused():
     with pytest.raises(TypeError):
         describe("x.xml", floating=True)  # type: ignore[call-arg]

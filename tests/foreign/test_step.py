@@ -9,7 +9,7 @@ from kinetree.models.description.step_files import read_step
 from kinetree.models.foreign.step import describe
 
 
-def test_solids_are_bodies_with_their_mass_properties(tmp_path):
+def test_step_solids_become_bodies_with_mass_properties(tmp_path):
     write_step(tmp_path / "part.step")
     description, told = describe(tmp_path / "part.step", density=1000.0)
     assert list(description["bodies"]) == ["part1", "part2"]
@@ -23,7 +23,7 @@ def test_solids_are_bodies_with_their_mass_properties(tmp_path):
     assert not [each for each in told if "surfaces" in each]
 
 
-def test_holes_and_pins_are_found_and_one_can_hold_the_part(tmp_path):
+def test_step_holes_and_pins_are_found_and_can_carry_the_part(tmp_path):
     write_step(tmp_path / "part.step")
     description, told = describe(tmp_path / "part.step", pin=1)
     offers = [each for each in told if each.startswith("offered")]
@@ -36,7 +36,7 @@ def test_holes_and_pins_are_found_and_one_can_hold_the_part(tmp_path):
     assert result.time[-1] == pytest.approx(0.1)
 
 
-def test_triangles_of_pictures_close_and_look_outwards(tmp_path):
+def test_step_meshes_are_closed_and_face_outwards(tmp_path):
     write_step(tmp_path / "part.step")
     for solid, volume in zip(read_step(tmp_path / "part.step").solids, (BEAM, BALL), strict=True):
         a, b, c = solid.points[solid.triangles.reshape(-1, 3)].transpose(1, 0, 2)
@@ -46,14 +46,14 @@ def test_triangles_of_pictures_close_and_look_outwards(tmp_path):
         assert enclosed == pytest.approx(volume, rel=0.05)
 
 
-def test_places_of_holes_carry_no_residues_of_rounding(tmp_path):
+def test_step_hole_positions_have_no_rounding_residues(tmp_path):
     write_step(tmp_path / "part.step")
     for solid in read_step(tmp_path / "part.step").solids:
         for each in solid.cylinders:
             assert all(len(repr(x)) < 14 for x in (*each.at, *each.axis, each.radius, each.length))
 
 
-def test_wrong_wishes_are_refused(tmp_path):
+def test_invalid_step_options_are_refused(tmp_path):
     write_step(tmp_path / "part.step")
     for wish in ({"pin": 4}, {"pin": 0}, {"density": 0.0}):
         with pytest.raises(ModelError):

@@ -82,7 +82,7 @@ def compare(path: str, tolerance: float) -> None:
     assert kinetic == pytest.approx(pin.computeKineticEnergy(model, data, q, v), rel=tolerance)
 
 
-def test_arm_moves_as_in_pinocchio(tmp_path: Path):
+def test_urdf_arm_matches_pinocchio(tmp_path: Path):
     compare(written(tmp_path), 1e-13)
 
 
@@ -99,7 +99,7 @@ def test_fixed_urdf_links_merge_with_parent(tmp_path: Path):
     assert same[0] == pytest.approx(same[1], rel=1e-13)
 
 
-def test_base_moves_freely_on_request(tmp_path: Path):
+def test_urdf_base_is_free_on_request(tmp_path: Path):
     system = load(written(tmp_path), floating=True).compile()
     model = pin.buildModelFromXML(ARM, pin.JointModelFreeFlyer())
     data = model.createData()
@@ -118,7 +118,7 @@ def test_base_moves_freely_on_request(tmp_path: Path):
     assert kinetic == pytest.approx(pin.computeKineticEnergy(model, data, theirs, v), rel=1e-13)
 
 
-def test_limits_and_torques_by_option(tmp_path: Path):
+def test_urdf_limits_and_torques_are_imported_by_option(tmp_path: Path):
     path = written(tmp_path)
     plain, full = load(path), load(path, limits=True, torques=True)
     assert not plain.description.inputs
@@ -138,7 +138,7 @@ def test_limits_and_torques_by_option(tmp_path: Path):
     ] < -20.0  # the force at the bound is the joint's effort and grows beyond it
 
 
-def test_followers_are_couplings(tmp_path: Path):
+def test_urdf_mimic_joints_become_couplings(tmp_path: Path):
     mimic = '<limit lower="0" upper="0.1" effort="5" velocity="1"/><mimic joint="j-1" multiplier="0.5" offset="0.02"/></joint>\n</robot>'
     path = written(
         tmp_path,
@@ -158,7 +158,7 @@ ROBOT_FILES = (
 
 
 @pytest.mark.parametrize("name", ROBOT_FILES)
-def test_robots_move_as_in_pinocchio(name: str):
+def test_urdf_robots_match_pinocchio(name: str):
     path = ROBOTS / name
     if not path.is_file():
         pytest.skip(
@@ -168,7 +168,7 @@ def test_robots_move_as_in_pinocchio(name: str):
 
 
 @pytest.mark.slow
-def test_all_robots_of_the_package():
+def test_every_example_robot_matches_pinocchio():
     """On the ground and floating: forces, energies and masses as Pinocchio has them; the one file that is no URDF is refused."""
     refused = []
     for path in sorted(ROBOTS.rglob("*.urdf")):
@@ -181,7 +181,7 @@ def test_all_robots_of_the_package():
     assert all("a tag without 'name'" in error for error in refused) and len(refused) <= 1, refused
 
 
-def test_axes_that_are_almost_those_of_the_frame(tmp_path: Path):
+def test_small_urdf_axis_misalignment_is_kept(tmp_path: Path):
     """A turn of 5e-8 beside one of a quarter stays."""
     path = written(tmp_path, ARM.replace('rpy="0.2 0 0"', 'rpy="1.5708 -5e-8 0"'))
     assert max(differences(Path(path), False).values()) < 1e-11
@@ -204,17 +204,17 @@ def test_axes_that_are_almost_those_of_the_frame(tmp_path: Path):
         ),
     ],
 )
-def test_files_that_are_no_robots(tmp_path: Path, text: str, word: str):
+def test_invalid_urdf_files_are_refused(tmp_path: Path, text: str, word: str):
     with pytest.raises(ModelError, match=word):
         load(written(tmp_path, text))
 
 
-def test_no_file_of_that_name(tmp_path: Path):
+def test_missing_urdf_file_is_refused(tmp_path: Path):
     with pytest.raises(ModelError, match="no file"):
         load(str(tmp_path / "none.urdf"))
 
 
-def test_visuals_become_shapes(tmp_path: Path):
+def test_urdf_visuals_become_shapes(tmp_path: Path):
     """A shape of a fixed link stands on the body that carries the link, where it stood in the file."""
     look = '<geometry><box size="1 2 3"/></geometry><material name="m"><color rgba="1 0 0 0.5"/></material>'
     visual = f'<visual><origin xyz="0 0 0.1" rpy="0 0.5 0"/>{look}</visual>'
@@ -231,7 +231,7 @@ def test_visuals_become_shapes(tmp_path: Path):
     assert np.array(shape.at, float) == pytest.approx(at, abs=1e-15)
 
 
-def test_written_file_is_the_same_robot(tmp_path: Path):
+def test_written_description_equals_urdf_robot(tmp_path: Path):
     """What `kinetree import` writes moves as the robot's file does."""
     from kinetree.models.description.reading.read_source import foreign_reader
     from kinetree.models.foreign.toml_text import toml_text

@@ -62,7 +62,7 @@ def test_xacro_macros_expand_to_same_robot(arm: Path):
     )
 
 
-def test_arguments_are_the_file_s_own(arm: Path, tmp_path: Path, capsys):
+def test_xacro_arguments_belong_to_the_file(arm: Path, tmp_path: Path, capsys):
     assert load(arm, arguments={"links": 3, "prefix": "left_"}).compile().coordinates == (
         "left_j3",
         "left_j2",

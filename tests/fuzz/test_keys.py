@@ -12,13 +12,13 @@ SOME = random.Random(7).sample([(name, key) for name in KNOWN for key in KNOWN[n
 
 
 @pytest.mark.parametrize("name, key", SOME, ids=[f"{name}-{key_path(key)}" for name, key in SOME])
-def test_a_key_counts(name, key):
+def test_changing_a_key_changes_the_motion(name, key):
     assert counts(name, key, KNOWN[name][key], random.Random(1))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
-def test_every_key_counts(name):
+def test_changing_every_key_changes_the_motion(name):
     assert not [
         key_path(key)
         for key, paths in KNOWN[name].items()

@@ -20,13 +20,13 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_readers_read_or_refuse(name):
+def test_readers_accept_or_refuse_random_files(name):
     tried, found = fuzz(KINDS[name], random.Random(20), COUNTS[name], time.monotonic() + 60)
     assert not found, {word: str(tree)[:500] for word, tree in found.items()}
     assert tried > 0
 
 
-def test_findings_are_shrunk():
+def test_failing_files_are_shrunk():
     """Of a tree that fails because two keys meet, those two stay."""
     tree = {"a": {"b": [1, 2, {"x": 3}]}, "c": 4, "d": {"y": 5, "z": [6]}}
 
@@ -37,7 +37,7 @@ def test_findings_are_shrunk():
 
 
 @pytest.mark.skipif(not hasattr(signal, "ITIMER_PROF"), reason="no alarm by the processor's time")
-def test_patience_counts_the_processor_alone():
+def test_time_limit_counts_processor_time_only():
     """Waiting for longer than its patience is nothing, as for other people's work; working for longer ends."""
     with patience(0.05):
         time.sleep(0.2)

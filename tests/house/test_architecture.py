@@ -115,7 +115,7 @@ def is_there(name: str) -> bool:
     return place.is_dir() or place.with_suffix(".py").is_file()
 
 
-def test_every_module_that_is_imported_is_there():
+def test_imported_modules_exist():
     """Those inside functions too, which nothing else looks up before somebody calls."""
     wrong = []
     for path in modules(*ROOMS.values(), "tests"):
@@ -152,7 +152,7 @@ def of_extra(extra: str) -> set[str]:
     )
 
 
-def test_rooms_of_an_extra_are_entered_late():
+def test_modules_of_optional_extras_are_imported_late():
     """A room that is nothing without an extra may import it at the top; nothing else may import the room at the top."""
     wrong = []
     for room in OPTIONAL:
@@ -205,7 +205,7 @@ def test_modules_are_not_named_utils():
     assert not [short(path) for path in modules() if path.stem in vague]
 
 
-def test_files_of_tests_have_names_of_their_own():
+def test_test_file_names_are_unique():
     """The folders of tests are no packages: of two files of one name pytest imports the first only, and fails at the second."""
     places: dict[str, list[str]] = {}
     for path in modules("tests"):
@@ -250,7 +250,7 @@ def forbidden_in_kernel(node: ast.AST) -> str:
     return ""
 
 
-def test_kernels_contain_nothing_that_allocates_or_raises():
+def test_kernels_neither_allocate_nor_raise():
     wrong = [
         f"{short(path)}:{inner.lineno} {kernel.name}: {forbidden_in_kernel(inner)}"
         for path in modules("solvers")

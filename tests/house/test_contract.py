@@ -66,7 +66,7 @@ def test_public_attributes_match_contract(regulator):
     )
 
 
-def test_costs_and_choice(regulator):
+def test_costs_and_form_choice_match_contract(regulator):
     assert set(regulator.costs(iterations=2)) >= METHODS
     assert regulator.choose() in regulator.costs()
 

@@ -14,14 +14,16 @@ from kinetree.scripts import dev
 SCRIPT = ROOT / "scripts" / "dev.py"
 
 
-def test_needs_the_standard_library_only():
+def test_developer_script_needs_only_the_standard_library():
     foreign = [
         name for name, _, _ in imports(SCRIPT) if name.split(".")[0] not in sys.stdlib_module_names
     ]
     assert not foreign
 
 
-def test_old_python_gets_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_old_python_version_gets_a_readable_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     """An older Python must be able to parse the file in order to say that it is too old."""
     ast.parse(SCRIPT.read_text(), feature_version=(3, 7))
     monkeypatch.setattr(
@@ -35,7 +37,7 @@ def test_old_python_gets_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert "3.11 or newer" in capsys.readouterr().err
 
 
-def test_changed_constraints_mean_a_new_installation(
+def test_changed_constraints_trigger_a_new_installation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     for name in ("pyproject.toml", "constraints.txt"):
@@ -75,7 +77,7 @@ def test_unknown_arguments_are_refused(command: str):
 @pytest.mark.parametrize(
     "line", [[], *([name] for name in dev.COMMANDS if name not in dev.TOOLS)], ids=" ".join
 )
-def test_help_is_there(line: list[str]):
+def test_developer_script_prints_help(line: list[str]):
     """argparse formats what a help says: a bare percent sign in one ended all of them."""
     finished = subprocess.run(
         [sys.executable, str(SCRIPT), *line, "--help"], capture_output=True, text=True
@@ -83,7 +85,7 @@ def test_help_is_there(line: list[str]):
     assert finished.returncode == 0 and finished.stdout.startswith("usage: dev.py"), finished.stderr
 
 
-def test_constraints_are_exact():
+def test_constraint_versions_are_exact():
     lines = [
         line
         for line in (ROOT / "constraints.txt").read_text().splitlines()
@@ -190,14 +192,14 @@ def test_setup_runs_once_and_prints_path(
     assert played(monkeypatch, "setup") == 1 and capsys.readouterr().err == "no network\n"
 
 
-def test_unclean_sources_are_named(
+def test_failed_lint_step_is_named(
     lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     monkeypatch.setattr(dev, "run", lambda *command: int("pyright" in str(command[0])))
     assert played(monkeypatch, "lint") == 1 and capsys.readouterr().out == "Not clean: types\n"
 
 
-def test_programs_of_other_platforms_that_are_missing_are_named(
+def test_missing_programs_for_other_platforms_are_named(
     lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     monkeypatch.setattr(dev.shutil, "which", lambda name: None)
@@ -208,7 +210,7 @@ def test_programs_of_other_platforms_that_are_missing_are_named(
     )
 
 
-def test_an_environment_is_made_and_one_that_is_none_refused(
+def test_environment_is_created_and_invalid_one_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     import venv
@@ -245,7 +247,7 @@ def test_an_environment_is_made_and_one_that_is_none_refused(
         dev.make_environment()
 
 
-def test_packages_of_the_system_are_installed_where_the_user_may(monkeypatch: pytest.MonkeyPatch):
+def test_system_packages_are_installed_if_permitted(monkeypatch: pytest.MonkeyPatch):
     asked, answers = [], [1, 0, 0]
 
     def run(command: list[str], **options: object) -> SimpleNamespace:

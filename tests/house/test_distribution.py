@@ -94,7 +94,7 @@ def test_timeout_is_a_failure(programs: Programs, tmp_path: Path):
         distribution.taken("a start", -1.0, ["true"], tmp_path, {})
 
 
-def test_oldest_dependencies_and_the_newest_python(
+def test_oldest_dependencies_and_newest_python_are_tested(
     programs: Programs,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -184,7 +184,7 @@ def test_successful_command_is_silent(tmp_path: Path):
     assert distribution.subprocess is subprocess
 
 
-def test_recipe_and_workflow_are_those_of_the_project():
+def test_conda_recipe_and_workflow_match_the_project():
     """The versions that conda installs are those of pyproject.toml; commands that the workflow calls are there."""
     yaml = pytest.importorskip("yaml")
     from kinetree.scripts import dev

@@ -22,7 +22,7 @@ def test_library_page_lists_all_mechanisms(file: str):
 
 
 @pytest.mark.parametrize("name", library_names())
-def test_parameters_are_explained(name: str):
+def test_library_page_explains_parameters(name: str):
     description = load(f"lib:{name}").description
     assert description.text
     assert [each for each, parameter in description.parameters.items() if not parameter.text] == []

@@ -44,7 +44,7 @@ def files_of_rooms() -> set[str]:
     }
 
 
-def test_listed_packages_are_the_folders():
+def test_package_list_matches_folders():
     assert set(project()["tool"]["setuptools"]["packages"]) == packages_on_disk()
 
 
@@ -65,7 +65,7 @@ def test_every_dependency_has_a_lower_bound():
     assert all(re.fullmatch(r"[a-z][a-z0-9]*>=\d+(\.\d+)+", each) for each in dependencies())
 
 
-def test_types_reach_users():
+def test_wheel_contains_type_information():
     """Each package that is mapped has the mark of PEP 561."""
     assert all((ROOT / folder / "py.typed").exists() for folder in PACKAGES.values())
 
@@ -100,7 +100,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next((copy / "dist").glob("kinetree-*.whl"))
 
 
-def test_wheel_is_the_tree_without_the_tools_of_developers(wheel: Path):
+def test_wheel_contains_sources_without_developer_tools(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         content = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert content == files_of_rooms()
@@ -122,7 +122,7 @@ def run_alone(unpacked: Path, *line: str) -> str:
     return finished.stdout
 
 
-def test_wheel_runs_alone(unpacked: Path):
+def test_wheel_runs_without_the_repository(unpacked: Path):
     """With the tree out of reach: the library is there and the command line starts."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1]); sys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f).lower()]\n"
@@ -135,7 +135,7 @@ def test_wheel_runs_alone(unpacked: Path):
     assert "repository" in benchmarks
 
 
-def test_top_level_offers_the_names_of_the_models(unpacked: Path):
+def test_top_level_package_exports_public_names(unpacked: Path):
     """They are imported when they are used: `import kinetree` loads neither numpy nor typer."""
     program = (
         "import sys, kinetree; assert not {'numpy', 'typer'} & {*sys.modules}\n"

@@ -36,7 +36,7 @@ def of(*languages: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", of("toml"))
-def test_files_that_pages_show_are_good_and_run(page: str, tmp_path: Path):
+def test_files_shown_on_pages_are_valid_and_run(page: str, tmp_path: Path):
     """Whole descriptions run; fragments are TOML; parts of an example stand in its file word by word."""
     lay_out(ROOT / page, SHOWN[page], tmp_path)
     example = folder_of(ROOT / page)
@@ -60,7 +60,7 @@ def test_files_that_pages_show_are_good_and_run(page: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("page", [name for name in of("python") if name != "README.md"])
-def test_python_of_pages_runs(page: str, tmp_path: Path, monkeypatch):
+def test_python_code_of_pages_runs(page: str, tmp_path: Path, monkeypatch):
     """Blocks of one page in one room, as a reader types them, beside the files that the page shows."""
     monkeypatch.chdir(tmp_path)
     lay_out(ROOT / page, SHOWN[page], tmp_path)

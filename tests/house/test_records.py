@@ -33,7 +33,7 @@ def test_entries_fill_a_record_without_gaps(record: Record):
     assert at == record.size == len(record.filled())
 
 
-def test_a_view_reads_and_writes_the_block():
+def test_record_view_reads_and_writes_its_block():
     """What one entry is given no other one sees, whatever stands before and behind the record."""
     record = Record("pair", "test", Entry("a", "one"), Entry("b", "two", 2), Entry("c", "one"))
     block = [9, 1, 2, 3, 4, 9]
@@ -47,13 +47,13 @@ def test_a_view_reads_and_writes_the_block():
         Record("twice", "test", Entry("a", "one"), Entry("a", "other"))
 
 
-def test_the_page_is_that_of_the_declarations():
+def test_records_page_matches_declarations():
     assert reports.PAGE.read_text(encoding="utf-8") == reports.page(), (
         "python -m kinetree.scripts.reports.records writes it anew"
     )
 
 
-def test_registers_follow_the_head():
+def test_registers_follow_the_header():
     """Hosts find registers behind the head of a workspace."""
     assert [field.name for field in fields.WORK[:2]] == [
         "head",

@@ -39,7 +39,7 @@ def test_release_writes_version_and_date_and_tags(repository: Path):
     assert release.git("status", "--porcelain") == ""
 
 
-def test_check_changes_nothing(repository: Path):
+def test_release_check_changes_no_files(repository: Path):
     head = release.git("rev-parse", "HEAD")
     assert release.main(["0.2.0", "--check"]) == 0
     assert release.git("rev-parse", "HEAD") == head and release.git("tag", "--list") == ""
@@ -55,7 +55,7 @@ def test_table_of_hosts_is_newer_than_the_last_release(repository: Path, day: st
     assert release.main(["0.2.0", "--check"]) == status
 
 
-def test_failed_step_restores_the_files(repository: Path, monkeypatch: pytest.MonkeyPatch):
+def test_failed_release_step_restores_files(repository: Path, monkeypatch: pytest.MonkeyPatch):
     (repository / "scripts").mkdir()
     (repository / "scripts" / "dev.py").write_text("raise SystemExit(3)\n")
     release.git("add", ".")
@@ -70,7 +70,7 @@ def test_failed_step_restores_the_files(repository: Path, monkeypatch: pytest.Mo
     [("two", "two"), ("0.1.0", "not later"), ("0.3.0", "CHANGELOG.md")],
     ids=["no numbers", "not later", "no section"],
 )
-def test_wrong_versions_are_refused(
+def test_invalid_release_versions_are_refused(
     repository: Path, capsys: pytest.CaptureFixture, version: str, wrong: str
 ):
     assert release.main([version]) == 1
@@ -93,7 +93,7 @@ def test_wrong_versions_are_refused(
     ],
     ids=["changes", "branch", "tag", "long bullet"],
 )
-def test_unready_repositories_are_refused(repository: Path, prepare):
+def test_release_of_unready_repository_is_refused(repository: Path, prepare):
     prepare(repository)
     assert release.main(["0.2.0"]) == 1
     assert 'version = "0.1.0"' in (repository / "pyproject.toml").read_text()

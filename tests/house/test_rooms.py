@@ -52,7 +52,7 @@ def test_imports_follow_layers(layer: str):
 
 
 @pytest.mark.parametrize("layer", ORDER)
-def test_every_room_is_on_the_map(layer: str):
+def test_every_package_is_in_the_architecture_map(layer: str):
     """The page of the architecture names it in the first cell of a row, or in the sentence of its layer."""
     text = (
         (ROOT / "docs" / "architecture.md")
@@ -75,7 +75,7 @@ def test_every_room_is_on_the_map(layer: str):
     }
 
 
-def test_folders_of_tests_have_the_names_of_rooms():
+def test_test_folders_are_named_after_packages():
     """A newcomer finds the tests of a file by the name of its room; a few rooms of tests are named for what several rooms do together."""
     rooms = set().union(*(rooms for order in ORDER.values() for rooms in order))
     together = {"house", "support", "data", "fuzz", "mutation", "reached", "fmu", "view"}

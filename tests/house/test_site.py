@@ -13,7 +13,7 @@ from kinetree.scripts.site.link_check import broken
 GOOD = '<h1 id="top">Top</h1><a href="#top">up</a><a href="inner/">in</a><a href="https://elsewhere.example">out</a><img src="p.png">'
 
 
-def test_links_of_a_built_site(tmp_path: Path):
+def test_links_of_a_built_site_are_checked(tmp_path: Path):
     (tmp_path / "inner").mkdir()
     (tmp_path / "scenes").mkdir()
     (tmp_path / "p.png").write_bytes(b"")
@@ -119,7 +119,7 @@ def test_pictures_of_tutorials_are_renewed_and_the_site_is_built(
     assert site.build(target) == 2 and "WARNING of mkdocs" in capsys.readouterr().out
 
 
-def test_scenes_join_the_site(monkeypatch: pytest.MonkeyPatch):
+def test_scenes_are_added_to_the_site(monkeypatch: pytest.MonkeyPatch):
     """A page and a picture of every mechanism; moving scenes where a page asks for them."""
     pytest.importorskip("mkdocs")
     from kinetree.scripts.site import generated_pages, mkdocs_hooks

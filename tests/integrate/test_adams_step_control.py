@@ -55,7 +55,7 @@ def put(mem: np.ndarray, **blocks: float | list[float]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 6, 12])
-def test_errors_of_a_step_and_of_its_neighbours(k: int):
+def test_adams_estimates_errors_of_neighbouring_orders(k: int):
     """|g_k - g_(k+1)| h |d|, at least gamma*_k h |d|, and gamma*_m sigma_(m+1) h |d + phi_(m+1)| of orders k, k - 1, k - 2; d = f - phi_1."""
     mem = put(
         memory(n=2, rtol=0.5, WANTED_ORDER=k),
@@ -109,7 +109,7 @@ def chosen(
     return order, pytest.approx(found, rel=1e-12), mem[AC.RISING] == 1.0
 
 
-def test_the_order_of_the_next_step():
+def test_adams_selects_next_order_by_errors():
     # the start: one order more with every step, until a lower order does better or the highest is reached
     assert chosen(4, 0.3, 0.2, 4, rising=1.0) == (5, 0.0, True)
     assert chosen(4, 0.3, 0.2, 3, rising=1.0) == (3, 0.2, False)
@@ -141,7 +141,7 @@ def test_the_order_of_the_next_step():
     assert chosen(1, 0.3, 0.0, 1, 0.14, constant=1.0) == (1, 0.3, False)
 
 
-def test_the_size_of_the_next_step():
+def test_adams_selects_next_step_size_by_error():
     """Twice where the error of that, 2^(k+1) times as large, is half a tolerance; else kept, or cut so that half a tolerance is left."""
     rising, mem = memory(RISING=1.0), memory(RISING=0.0)
     assert AD.next_step(rising, 0.1, 9.0, 3) == 0.2
@@ -260,7 +260,7 @@ def test_stiffness_is_detected_from_two_evaluations():
     )  # (moved/2)² is less than 1e-8 for each state: rounding
 
 
-def test_small_changes_of_the_state_enter_all_differences():
+def test_small_state_changes_enter_all_backward_differences():
     """Those that the last order left valid; after a start there is one. The lost digits of the sum are none of the new state's."""
     for fresh, order, known in ((0.0, 3.0, 5), (1.0, 3.0, 1)):
         mem = put(
@@ -297,7 +297,7 @@ def test_small_changes_of_the_state_enter_all_differences():
 
 
 # -- fixed step --------------------------------------------------------------------------------------------------------------------------------
-def test_differences_of_a_fixed_step_are_those_of_the_rates_at_equal_distances():
+def test_fixed_step_differences_match_equally_spaced_rates():
     """Nine rates at most; another distance begins with the newest one, but for what rounding makes of it."""
     mem, rates = memory(F, n=2, KNOWN=0.0), np.random.default_rng(2).normal(size=(12, 2))
     for number, rate in enumerate(rates):
@@ -324,7 +324,7 @@ def test_differences_of_a_fixed_step_are_those_of_the_rates_at_equal_distances()
 
 
 @pytest.mark.parametrize("order", range(1, 9))
-def test_a_fixed_step_integrates_polynomials_exactly(order: int):
+def test_fixed_step_adams_integrates_polynomials_exactly(order: int):
     """The predictor of order k those of degree k - 1, the corrector one degree more; the mismatch of the foreseen rate is the difference k."""
     rate = np.polynomial.Polynomial(np.random.default_rng(order).normal(size=order + 1))
     mem = put(
@@ -384,7 +384,7 @@ def test_fixed_adams_chooses_order_of_least_error(order: int):
     )
 
 
-def test_a_corner_leaves_the_newest_rate_alone():
+def test_discontinuity_keeps_only_the_newest_rate():
     """The grid goes on; a restart lays a new one."""
     mem = put(
         memory(F, h=0.1, KNOWN=7.0, ORDER=8.0, T_NEW=3.0, GRID_START=1.0, GRID_COUNT=20.0),

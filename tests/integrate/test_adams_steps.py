@@ -48,7 +48,7 @@ def gamma(implicit: bool, count: int) -> list[Fraction]:
     return found
 
 
-def test_error_constants_come_from_their_generating_function():
+def test_adams_error_constants_match_generating_function():
     assert pytest.approx([float(abs(g)) for g in gamma(True, 14)], rel=1e-15) == AD.GAMMA
     fixed = KERNELS.module("kinetree.solvers.integrate.adams_fixed")
     assert pytest.approx([float(g) for g in gamma(False, 9)], rel=1e-15) == fixed.GAMMA
@@ -145,7 +145,7 @@ def test_adams_differences_match_rates(refused: tuple[int, ...]):
     assert max(orders) > 6 and mem[CT.REJECTED] >= len(refused)
 
 
-def test_the_dense_output_is_the_integral_of_the_polynomial_of_rates():
+def test_adams_dense_output_integrates_rate_polynomial():
     """Rates of a degree below the order are met everywhere in the step, to rounding, with the sums of the state kept to twice the precision."""
     rate = Polynomial([1.0, -2.0, 3.0, 0.5])
     rates, mem, out = Rates(rate), memory(rtol=1e-6, atol=1e-6), np.empty(1)
@@ -177,7 +177,7 @@ def test_the_dense_output_is_the_integral_of_the_polynomial_of_rates():
     assert mem[CT.ORDER] >= 4
 
 
-def test_sums_of_the_state_are_kept_to_twice_the_precision():
+def test_adams_state_sums_are_compensated():
     """Four hundred steps that each round a sum of 1e6 by up to half a unit: what is lost comes back, and the sum is theirs to one unit."""
     rates, mem = Rates(lambda t: 0.1), memory(rtol=1e-6, atol=1e-6)
     CT.begin(mem, 0.0, np.array([1e6]))
@@ -206,7 +206,7 @@ def test_late_rates_change_no_step_decision():
     ] == pytest.approx(runs[1][:, 2], abs=1e-9)
 
 
-def test_a_restart_forgets_the_past():
+def test_adams_restart_clears_history():
     rates, mem, out = Rates(motion), memory(rtol=1e-6, atol=1e-6), np.empty(1)
     A.adams_start(mem, rates, None, 0.0, np.array([0.3]))
     for _ in range(9):
@@ -234,7 +234,7 @@ def test_a_restart_forgets_the_past():
 
 
 @pytest.mark.parametrize("tolerance", [1e-8, 1e-10])
-def test_force_jump_costs_few_tolerances(
+def test_force_jump_error_is_a_few_tolerances(
     tolerance: float,
 ):
     """y' = 4 cos 4t + J where s = t - corner > 0. A step of h over the jump may err by h J/2 and is told as gamma*_k h J/√2 or more, k <= 12:

@@ -48,7 +48,7 @@ NO_PLACES = (
 )  # fmt: skip
 
 
-def test_blocks_follow_the_header():
+def test_integrator_blocks_follow_the_header():
     mem = memory()
     assert (
         CT.block(mem, 0).tolist() == mem[CT.HEADER : CT.HEADER + 2].tolist()
@@ -63,7 +63,7 @@ def test_blocks_follow_the_header():
     assert len(places) == len(set(places)) and all(0 <= place < CT.OWN for place in places)
 
 
-def test_options_clear_the_memory():
+def test_setting_options_clears_integrator_memory():
     """Tolerances stay above rounding: 45 units in the last place, and a weight that is finite where a state is zero; no largest step is none."""
     mem = memory()
     CT.set_options(mem, 2, 1e-3, 1e-4, 0.5, 2.0)
@@ -86,7 +86,7 @@ def test_options_clear_the_memory():
     )
 
 
-def test_a_start_forgets_counts_and_the_past_and_a_restart_the_past_alone():
+def test_start_clears_counters_and_history_and_restart_only_history():
     past = {"T_OLD": 3.0, "H": 0.0, "FRESH": 1.0, "DENSE": 0.0, "STIFF": 0.0, "SMOOTH": 0.0}
     counts = dict.fromkeys(("STEPS", "EVALUATIONS", "REJECTED", "FACTORISATIONS", "JACOBIANS"), 0.0)
     y = np.array([7.0, -8.0])
@@ -102,7 +102,7 @@ def test_a_start_forgets_counts_and_the_past_and_a_restart_the_past_alone():
     assert changed(mem, CT.forget) == {**past, "Y_OLD": [7.0, -8.0]}
 
 
-def test_the_ends_of_a_step_move_on_and_are_cut_back():
+def test_step_ends_advance_and_are_cut_back():
     mem = memory(T_NEW=3.0, STEPS=4.0)
     assert changed(mem, CT.accept, 3.5, 0.25) == {
         "T_OLD": 3.0,
@@ -133,7 +133,7 @@ def test_the_ends_of_a_step_move_on_and_are_cut_back():
         (-math.inf, Status.NOT_A_NUMBER),
     ],
 )
-def test_evaluations_are_counted_and_looked_at(rate: float, status: int):
+def test_evaluations_are_counted_and_checked(rate: float, status: int):
     def rhs(f: np.ndarray, context: int, t: float, y: np.ndarray) -> int:
         f[:] = t + y[0], context * rate
         return refused
@@ -150,7 +150,7 @@ def test_evaluations_are_counted_and_looked_at(rate: float, status: int):
     assert CT.evaluate_end(f, mem, rhs, 3, 2.0, y) == 0 and mem[CT.EVALUATIONS] == 9.0
 
 
-def test_errors_are_measured_by_the_larger_of_both_states():
+def test_error_norm_uses_larger_of_both_states():
     mem = memory(RTOL=0.5)
     CT.block(mem, CT.ATOL)[:] = 1.0, 2.0
     e, a, b = np.array([3.0, -4.0]), np.array([-4.0, 1.0]), np.array([2.0, -12.0])
@@ -203,7 +203,7 @@ def first(
     return CT.first_step(mem, rhs, None, order, y_try, f_try)
 
 
-def test_the_first_step_follows_the_size_of_the_motion_and_its_curvature():
+def test_first_step_size_follows_rates_and_curvature():
     """A hundredth of the time in which the state would change by itself, then (0.01/curvature)^(1/(order + 1)), at most a hundred times the trial."""
     rough = 1e-7  # the curvature is a difference of rates over a step of 1e-6, or more
     assert first(1, 4.0, 2.0, 50.0) == pytest.approx(math.sqrt(0.01 / 100.0), rel=rough)
@@ -238,7 +238,7 @@ def test_first_step_of_nearly_constant_motion():
     ) == pytest.approx(1e-4)
 
 
-def test_steps_before_a_hard_limit_are_made_equal():
+def test_steps_before_a_hard_limit_have_equal_size():
     soft, hard = memory(T_NEW=3.0, H_MAX=0.75, HARD=0.0), memory(T_NEW=3.0, H_MAX=0.75, HARD=1.0)
     assert (
         [CT.limited(soft, h, 3.5) for h in (0.5, 2.0)]
@@ -270,7 +270,7 @@ def test_hard_limit_is_reached_exactly():
     assert CT.end_time(hard, 0.75, limit) == CT.end_time(soft, 0.75, limit) == 1.75
 
 
-def test_steps_of_four_roundings_of_time_are_too_small():
+def test_steps_below_four_time_roundings_are_too_small():
     for t in (2.0, -2.0):
         assert [CT.too_small(t, h) for h in (math.nan, -1.0, 0.0, 8.0 * EPS, 8.5 * EPS, 1.0)] == [
             True
@@ -314,7 +314,7 @@ def test_fixed_grid_restarts_off_grid():
         assert changed(mem, CT.advance_grid, 5.5 + off) == expected
 
 
-def test_the_dominant_eigenvalue_is_a_quotient_of_differences():
+def test_dominant_eigenvalue_is_estimated_by_difference_quotient():
     k, y = (
         (np.array([1.0, 2.0]), np.array([4.0, -2.0])),
         (np.array([0.5, 0.0]), np.array([0.5, 0.5])),

@@ -60,7 +60,7 @@ def coefficients(implicit: bool, twice: bool, count: int) -> list[float]:
     return series if implicit else list(np.cumsum(series))
 
 
-def test_formulas_of_stormer_come_from_their_generating_functions():
+def test_stormer_coefficients_match_generating_functions():
     """Without the terms that the sums take over: S1 the first of Adams, S2 the first two of Störmer and Cowell."""
     for found, implicit, twice, skipped in (
         (S.ADAMS_BASHFORTH, False, False, 1),
@@ -75,7 +75,7 @@ def test_formulas_of_stormer_come_from_their_generating_functions():
     assert pytest.approx(S.ordinates(tuple(coefficients(True, True, 7)[2:])), abs=1e-13) == S.COWELL
 
 
-def test_ordinates_are_weights_of_values():
+def test_stormer_ordinate_form_matches_difference_form():
     values = np.array([3.0, -1.0, 4.0, 1.0, -5.0])  # newest first
     d = (0.3, 0.2, -0.7, 0.5, 0.9)
     expected = sum(c * np.diff(values[::-1], m)[-1] for m, c in enumerate(d))
@@ -86,7 +86,7 @@ def test_ordinates_are_weights_of_values():
     )
 
 
-def test_dense_differences_are_integrals():
+def test_stormer_dense_output_matches_integrals():
     """Of s (s + 1) ... (s + m - 1)/m!, once and twice, from 0."""
     basis = [
         Polynomial.fromroots([-float(j) for j in range(m)]) / math.factorial(m)
@@ -147,7 +147,7 @@ def test_stormer_is_exact_for_forces_of_degree_four(correct: float):
     step(2.04, 1.74, evaluations=once)
 
 
-def test_stormer_starts_anew_after_a_failure():
+def test_stormer_restarts_after_a_failure():
     rates = Rates(lambda t, y: [y[1], -y[0]], refused=0.75)
     mem = memory(S.stormer_size(2), 2, 0.1, NQ=1.0, NU=1.0)
     S.stormer_start(mem, rates, None, 0.0, np.array([1.0, 0.0]))
@@ -169,7 +169,7 @@ def test_stormer_starts_anew_after_a_failure():
     )
 
 
-def test_a_small_change_enters_the_sums_of_stormer():
+def test_small_state_change_enters_stormer_sums():
     """The motion goes on from the state that stands there: free flight with another speed."""
     rates = Rates(lambda t, y: [y[1], -9.8])
     mem = memory(S.stormer_size(2), 2, 0.1, NQ=1.0, NU=1.0)
@@ -183,7 +183,7 @@ def test_a_small_change_enters_the_sums_of_stormer():
     assert y == pytest.approx([q + u * d - 4.9 * d * d, u - 9.8 * d], abs=1e-12)
 
 
-def test_extrapolation_of_eighth_order():
+def test_extrapolation_method_has_order_eight():
     """y' = y: the error of a step falls as h^9; polynomials of degree 7 in time are met. The four rules ask 1 + 3 + 5 + 7 rates."""
     errors = []
     for h in (0.8, 0.4):
@@ -202,7 +202,7 @@ def test_extrapolation_of_eighth_order():
 
 
 # -- methods of fixed cost -----------------------------------------------------------------------------------------------------------------------
-def test_ros2_by_hand():
+def test_ros2_step_matches_formula():
     """y' = L y + b: both stages by dense algebra; L-stable: what is infinitely stiff is gone after a step. The Jacobian serves REFRESH steps."""
     L, b, y, h, g = (
         np.array([[-1.0, 2.0], [0.5, -30.0]]),
@@ -254,7 +254,7 @@ def test_ros2_by_hand():
 
 
 @pytest.mark.parametrize("nu", [2, 1])
-def test_symplectic_euler_by_hand(nu: int):
+def test_symplectic_euler_step_matches_formula(nu: int):
     """Speeds first, then coordinates by their rates at the new speeds: those themselves, or what the rates say where there are fewer."""
     y = np.array([1.0, 2.0, 3.0, 4.0, 5.0][: 3 + nu])
     rates = Rates(lambda t, y: np.array([y[2], 10.0 * y[2], *([-y[0]] * nu), t + 1.0]))
@@ -313,7 +313,7 @@ PAIRS = {"rk45": (RK.KERNELS, RK.LAST_ERROR), "tsit5": (PAIR, X.LAST_ERROR)}
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_the_control_of_explicit_steps(name: str):
+def test_explicit_step_size_control_matches_formula(name: str):
     """h 0.9 |last|^0.04 / |error|^0.17, between a fifth and ten times; after a rejection no growth, and what a limit cut keeps its plan."""
     kernels, last_error = PAIRS[name]
 

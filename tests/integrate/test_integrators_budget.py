@@ -25,13 +25,13 @@ def stepped(case: Problem, h: float, steps: int) -> tuple[list[int], list[float]
     return costs, orders
 
 
-def test_a_step_costs_two_evaluations_and_never_more_than_four():
+def test_adams_step_costs_two_to_four_evaluations():
     costs, orders = stepped(ORBIT, 0.02, 40)
     assert costs == [4] * 3 + [2] * 37
     assert orders[:4] == [4] * 4 and max(orders) == 8
 
 
-def test_smooth_motion_raises_the_order():
+def test_smooth_motion_raises_adams_order():
     """Errors fall faster than those of order 4, and at 0.01 they are less than a fifth of rk4's for half of its evaluations."""
     steps = [ORBIT.stop / n for n in (150, 300, 600)]
     errors = {}
@@ -45,7 +45,7 @@ def test_smooth_motion_raises_the_order():
     assert errors[NAME][2] < 0.2 * errors["rk4"][2], errors
 
 
-def test_a_corner_and_another_step_begin_with_runge_kutta():
+def test_multistep_method_restarts_by_runge_kutta_after_discontinuity_or_step_change():
     """What the differences hold is of no use beyond a corner, or at another distance."""
     mem, method = memory(NAME, ORBIT, 1e-6, 1e-6, h=0.02, hard=1.0), METHODS[NAME]
     method.start(mem, problem, ORBIT.context, 0.0, np.array(ORBIT.start))
@@ -69,7 +69,7 @@ def test_a_corner_and_another_step_begin_with_runge_kutta():
     assert costs[-1] == 4
 
 
-def test_small_changes_of_the_state_enter_the_differences():
+def test_small_state_changes_enter_the_differences():
     """A projection moves the newest state, and with it the newest rate alone: the differences are those of the rates that stand now."""
     mem, method = memory(NAME, ORBIT, 1e-6, 1e-6, h=0.02), METHODS[NAME]
     method.start(mem, problem, ORBIT.context, 0.0, np.array(ORBIT.start))
@@ -85,7 +85,7 @@ def test_small_changes_of_the_state_enter_the_differences():
         assert block(mem, DIFFERENCES + j) == pytest.approx(expected, abs=1e-14), j
 
 
-def test_stability_lowers_the_order():
+def test_stability_limit_lowers_adams_order():
     """A rate of -30/s at steps of 20 ms is inside the region of low orders alone: the order falls, and the motion stays bounded."""
     case = Problem(
         "decay", (DECAY, 30.0, 0.0), (1.0,), 4.0, None, True, 0

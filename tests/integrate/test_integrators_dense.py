@@ -36,7 +36,7 @@ def at_ends(case: Problem, times: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("tolerance, middle", [(1e-5, 1e-6), (1e-7, 1e-7), (1e-9, 2e-9)])
-def test_van_der_pol_inside_steps(refined, tolerance: float, middle: float):
+def test_dense_output_of_van_der_pol_matches_reference(refined, tolerance: float, middle: float):
     """Median over 400 rows: the polynomial alone has 1e-5, 1.3e-6 and 5e-8. The slope of 1e6 in the layers makes the largest error one of time."""
     times = np.linspace(0.0, 2.0, 401)[1:]
     states = run(
@@ -49,7 +49,7 @@ def test_van_der_pol_inside_steps(refined, tolerance: float, middle: float):
 
 
 @pytest.mark.parametrize("tolerance", [1e-5, 1e-7, 1e-9])
-def test_free_motion_inside_steps(refined, tolerance: float):
+def test_dense_output_of_free_motion_matches_closed_form(refined, tolerance: float):
     """Orbit and springs with one stiff part: the largest error inside is at most 1.5 times that at the end of the run."""
     orbit = kepler(0.2, 6.0)
     springs = Problem("springs", (SPRINGS, 1000.0, 0.5), (1.0, 1.0, 0.0, 0.0), 20.0, None, True, 2)
@@ -70,7 +70,7 @@ def test_free_motion_inside_steps(refined, tolerance: float):
         assert error.max() < 1.5 * ends, case.name
 
 
-def test_tied_motion_inside_steps(refined):
+def test_dense_output_of_constrained_motion_matches_reference(refined):
     """y follows cos t with rate 1e9: off the first two steps, which have no steps before them, the error is below the tolerance."""
     case, times = (
         Problem("decay", (DECAY, 1e9, 0.0), (1.0,), 10.0, None, True, 0),
@@ -101,7 +101,7 @@ def test_refined_radau_output_is_continuous(refined):
         assert np.abs(slope - rate).max() < 1e-3 * mem[H]
 
 
-def test_steps_cut_short_do_not_spoil_the_output(refined):
+def test_dense_output_is_accurate_in_shortened_steps(refined):
     """Hard limits leave steps of any length, a billionth of the next one too: points too close to each other are not used."""
     case, method, out = kepler(0.2, 6.0), METHODS["radau"], np.empty(4)
     mem, worst = memory("radau", case, 1e-8, 1e-8, hard=1.0), 0.0

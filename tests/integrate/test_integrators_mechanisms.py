@@ -44,7 +44,7 @@ def test_semi_implicit_is_stable_at_any_stiffness_and_damping(zeta: float):
     assert np.diff(result["energy"][1:]).max() < 1e-4 * result["energy"][0]
 
 
-def test_auto_changes_to_the_implicit_method_and_agrees_with_it():
+def test_auto_switches_to_implicit_method_and_agrees_with_it():
     """Stiff governor: adams alone would need steps below 1e-4 s, 20 000 and more for 2 s."""
     system = load("lib:flyball").compile()
     auto = system.simulate(2.0, output_step=0.1, integrator="auto", tolerance=1e-8)
@@ -53,7 +53,7 @@ def test_auto_changes_to_the_implicit_method_and_agrees_with_it():
     assert auto["solver_steps"][-1] < 2000
 
 
-def test_python_is_crossed_once_per_output_interval(monkeypatch: pytest.MonkeyPatch):
+def test_python_is_called_once_per_output_interval(monkeypatch: pytest.MonkeyPatch):
     """Hundreds of steps between two rows, one call."""
     calls: list[str] = []
     call = Run.call
@@ -69,14 +69,14 @@ def test_python_is_crossed_once_per_output_interval(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("integrator", ["adams", "auto"])
-def test_three_link_pendulum_of_the_source_takes_few_steps(integrator: str):
+def test_published_three_link_pendulum_takes_few_steps(integrator: str):
     """[SC24] example 1: 100 s at 0.01 s. Fewer steps than rows, of two evaluations each: less than a second where one takes 50 µs."""
     result = load("lib:three-link").compile().simulate(integrator=integrator, tolerance=1e-8)
     assert result.time.size == 10001 and result.statistics["steps"] < 8000
 
 
 @pytest.mark.parametrize(("name", "each"), [("rk4", 4), ("adams-fixed", 2), ("adams", 2)])
-def test_rates_on_loops_are_evaluated_after_the_projection_alone(name: str, each: int):
+def test_loop_rates_are_evaluated_only_after_projection(name: str, each: int):
     """A step on closed loops costs as many evaluations as one of a tree: those at its end were made twice, before and after the projection."""
     for model, stop in (("lib:andrews", 0.01), ("lib:chain6", 0.5)):
         system = load(model).compile()

@@ -68,7 +68,7 @@ def test_adams_order_rises_with_accuracy():
 
 
 @pytest.mark.parametrize("name", VARIABLE)
-def test_error_follows_the_tolerance(name):
+def test_integration_error_follows_tolerance(name):
     tolerances = 10.0 ** -np.arange(4, 12)
     errors = []
     for tolerance in tolerances:

@@ -24,7 +24,7 @@ def test_rooted_trees_are_counted():
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_tables_meet_their_order_conditions(name):
+def test_runge_kutta_tableaus_meet_order_conditions(name):
     """Numbers of 16 digits: the sums over up to ten stages, relative to the size of their terms, are right to 1e-11; no order is claimed too low."""
     table = TABLES[name]
     assert all(defect < 1e-11 for defect in table.defects().values()), table.defects()
@@ -35,7 +35,7 @@ def test_tables_meet_their_order_conditions(name):
     )  # first stage of the next step, and the two that tell stiffness
 
 
-def test_a_wrong_number_is_noticed():
+def test_wrong_tableau_coefficient_is_detected():
     """One digit in the eighth place of one weight breaks the conditions."""
     table = TABLES["tsit5"]
     rows = [list(row) for row in table.a]
@@ -44,7 +44,7 @@ def test_a_wrong_number_is_noticed():
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_dense_output_has_its_order(name):
+def test_tableau_dense_output_has_its_order(name):
     """Error in the middle of one step of size h, from a state at rest in time: h^(dense + 1)."""
     table = TABLES[name]
     errors = []
@@ -65,7 +65,7 @@ def test_dense_output_has_its_order(name):
     assert slope == pytest.approx(table.dense + 1, abs=0.5), errors
 
 
-def test_stability_of_known_methods():
+def test_stability_functions_match_known_methods():
     """The real interval of the classical method is 2.785, that of Tsitouras about 3.5: the function scans the polynomial of any table."""
     rk4 = TABLES["tsit5"]._replace(
         order=4,
@@ -77,13 +77,13 @@ def test_stability_of_known_methods():
     assert all(3.0 < table.stability() < 5.0 for table in TABLES.values())
 
 
-def test_codes_are_those_of_old_archives():
+def test_integrator_codes_match_old_archives():
     """Payloads and saved states hold the code of their integrator."""
     old = {"adams": 0, "rk45": 1, "radau": 2, "rk4": 3, "semi-implicit": 4, "stormer": 5, "auto": 6}
     assert old.items() <= CODES.items() and unit_layout.KINDS == CODES
 
 
-def test_descriptions_and_docs_draw_from_the_registry():
+def test_descriptions_and_documentation_list_registered_integrators():
     assert (
         set(IN_DESCRIPTIONS)
         == {"auto", *(method.name for method in INTEGRATORS)}

@@ -42,7 +42,7 @@ def steps(
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_copy_of_the_memory_continues_bit_for_bit(name):
+def test_copied_integrator_memory_continues_bit_for_bit(name):
     mem = started(name)
     steps(name, mem, 57)
     saved = mem.copy()
@@ -52,7 +52,7 @@ def test_a_copy_of_the_memory_continues_bit_for_bit(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_asking_for_dense_output_changes_nothing_later(name):
+def test_dense_output_does_not_change_later_steps(name):
     mem = started(name)
     steps(name, mem, 30)
     asked, out = mem.copy(), np.empty(4)
@@ -105,7 +105,7 @@ def test_small_changes_of_the_state_keep_order_and_step(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_cut_and_a_restart_continue_from_inside_a_step(name):
+def test_integration_continues_after_cut_and_restart_inside_a_step(name):
     mem, out = started(name), np.empty(4)
     steps(name, mem, 40)
     instant = mem[T_OLD] + 0.3 * step_of(mem)
@@ -154,7 +154,7 @@ def test_roundoff_remainder_causes_no_extra_step(name, off):
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in FIXED])
-def test_limits_do_not_spoil_the_step_size(name):
+def test_time_limits_do_not_reduce_later_step_sizes(name):
     """With limits every 0.25, a method that forgot its step at each limit would pay twice."""
     free, limited = started(name), started(name)
     limited[HARD] = 1.0
@@ -177,7 +177,7 @@ def test_steps_respect_the_largest_one_allowed(name):
 
 @pytest.mark.parametrize("refuses", [True, False])
 @pytest.mark.parametrize("name", METHODS)
-def test_a_failing_right_hand_side_is_reported_and_the_last_state_stands(name, refuses):
+def test_failing_right_hand_side_is_reported_and_keeps_last_state(name, refuses):
     """Beyond t = 1 the rate is NaN, with or without a status of its own."""
     case = Problem("blow up", (BLOW_UP, 1.0 if refuses else 0.0, 0.0), (0.0,), 2.0, None, False, 0)
     if name == "stormer":
@@ -197,7 +197,7 @@ def test_tolerances_below_rounding_are_raised():
 
 
 @pytest.mark.parametrize("coordinates, speeds", [(2.0, 3.0), (2.0, -1.0)])
-def test_stormer_refuses_momenta_and_speeds_without_coordinates(coordinates, speeds):
+def test_stormer_refuses_momentum_form_and_nonholonomic_speeds(coordinates, speeds):
     mem = memory("stormer", ORBIT, h=0.1)
     mem[controller.NQ], mem[controller.NU] = coordinates, speeds
     assert (
@@ -218,7 +218,7 @@ def test_fixed_step_time_never_drifts():
     "name",
     [pytest.param(name, marks=() if name == COMPILED else pytest.mark.slow) for name in METHODS],
 )
-def test_no_step_allocates(name):
+def test_integrator_steps_do_not_allocate(name):
     """A long run with much output allocates as much as a short one: what the call itself needs for its arguments.
 
     Counted on compiled methods; that none of the library can allocate is seen in its symbols (tests/engine/test_allocation.py).

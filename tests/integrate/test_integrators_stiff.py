@@ -77,7 +77,7 @@ def test_radau_reuses_jacobian_and_factors():
     [(VAN_DER_POL_STIFF, 1e-4), (ROBERTSON_LONG, 1e-6), (HIRES_END, 1e-4)],
     ids=lambda x: getattr(x, "name", ""),
 )
-def test_a_jacobian_is_renewed_before_iterations_fail(case, small):
+def test_jacobian_is_updated_before_newton_fails(case, small):
     """Where convergence slows down, not only where it stops: on solutions that are smooth but for a few turns not one step in fifty is lost."""
     result = run("radau", case, np.array([case.stop]), memory("radau", case, 1e-7, small * 1e-7))
     assert result.rejected < 0.02 * result.steps and result.jacobians < 0.5 * result.steps
@@ -98,7 +98,7 @@ def decay_jacobian(jacobian, mem, rhs, context, trial):
     return 0
 
 
-def test_a_given_jacobian_is_used():
+def test_user_jacobian_is_used():
     case = Problem("decay", (DECAY, 1e5, 0.0), (0.0,), 3.0, None, True, 0)
     mem = memory("radau", case, 1e-8, 1e-8)
     assert METHODS["radau"].start(mem, problem, case.context, 0.0, np.array(case.start)) == 0
@@ -140,7 +140,7 @@ SMOOTH = {
 
 @pytest.mark.parametrize("name", ["adams", "rk45"])
 @pytest.mark.parametrize("kind", STIFF)
-def test_stiffness_is_noticed_early(kind, name):
+def test_stiffness_is_detected_early(kind, name):
     case, latest = STIFF[kind]
     for tolerance in (1e-4, 1e-7):
         mem = memory(name, case, tolerance, tolerance)
@@ -152,7 +152,7 @@ def test_stiffness_is_noticed_early(kind, name):
 
 @pytest.mark.parametrize("name", ["adams", "rk45"])
 @pytest.mark.parametrize("kind", SMOOTH)
-def test_accuracy_is_not_taken_for_stiffness(kind, name):
+def test_small_steps_for_accuracy_are_not_taken_for_stiffness(kind, name):
     case = SMOOTH[kind]
     for tolerance in (1e-4, 1e-7, 1e-10):
         mem = memory(name, case, tolerance, tolerance)
@@ -196,7 +196,7 @@ def test_factors_solve_real_and_complex_systems(n):
     )
 
 
-def test_rows_of_their_diagonal_alone_are_solved_without_rounding():
+def test_diagonal_rows_are_solved_exactly():
     """Numbers of another size below them are no pivots: what rests (0) keeps its bits, and the others are as accurate as ever."""
     rng = np.random.default_rng(3)
     n, still = 9, [0, 4, 7]
@@ -224,7 +224,7 @@ def test_rows_of_their_diagonal_alone_are_solved_without_rounding():
     assert np.abs((a + 1j * b) @ (u + 1j * v) - (x + 1j * y)).max() <= 1e-12 * np.abs(a).max()
 
 
-def test_coordinates_are_their_own_pivots():
+def test_coordinate_rows_pivot_on_their_diagonal():
     """Rows (g, -1) of coordinates above stiff rows of speeds: no row is exchanged for them, and the solution is as accurate as ever."""
     rng = np.random.default_rng(5)
     m, g = 6, 30.0
@@ -256,7 +256,7 @@ def test_singular_matrices_are_reported():
     assert factor(np.full(4, np.nan), np.zeros(2), 2) == 1
 
 
-def test_difference_jacobian_and_its_spectral_radius():
+def test_difference_jacobian_and_spectral_radius_match_reference():
     """Forward differences: error sqrt(eps) |f''| y / 2 of entries up to 280; the radius of springs is the fast frequency."""
     case = HIRES_END
     mem, n = memory("radau", case, 1e-6, 1e-6), 8
@@ -282,7 +282,7 @@ def test_difference_jacobian_and_its_spectral_radius():
 
 @pytest.mark.parametrize("name", ["rk45", "tsit5"])
 @pytest.mark.parametrize("rate", [3.0, 50.0])
-def test_the_slope_of_the_right_hand_side_is_estimated_from_the_end_of_a_step(name, rate):
+def test_time_derivative_of_right_hand_side_is_estimated_at_step_end(name, rate):
     """The last two evaluations are at one instant: for y' = -rate (y - g(t)) their difference over that of their arguments is the rate itself."""
     case = Problem("decay", (DECAY, rate, 0.0), (1.0,), 3.0, None, True, 0)
     mem = memory(name, case, 1e-3, 1e-3, h=0.05)

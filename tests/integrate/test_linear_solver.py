@@ -48,7 +48,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_pivots_of_small_matrices(name: str):
+def test_pivots_of_small_matrices_match_reference(name: str):
     """The same of real matrices and of complex ones; the solution is right to the condition of the matrix, 1e5 at most."""
     rows, expected = CASES[name]
     a = np.array(rows, dtype=float)
@@ -61,7 +61,7 @@ def test_pivots_of_small_matrices(name: str):
     assert found == pytest.approx(x * (1.0 - 2.0j), rel=1e-10) and pivots == expected
 
 
-def test_the_largest_of_a_column_is_its_pivot():
+def test_largest_column_entry_is_the_pivot():
     """Of complex numbers by the sum of both parts; of equal ones the first."""
     re, im = (
         np.array([[1.0, 2.0, 0.0], [-3.0, 1.0, 0.0], [2.0, 1.0, 4.0]]),
@@ -86,7 +86,7 @@ def test_singular_matrices_are_reported():
 
 
 @pytest.mark.parametrize("first", [0, 2])
-def test_sums_of_every_length(first: int):
+def test_dot_products_of_every_length_match_reference(first: int):
     row, b = (
         np.array([2.0 ** (k % 5) + k for k in range(16)]),
         np.array([1.0 + (k * k) % 7 for k in range(16)]),

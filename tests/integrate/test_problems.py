@@ -33,7 +33,7 @@ def slope(function: Callable[[np.ndarray], float], y: np.ndarray, rates: np.ndar
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_bodies_keep_their_integrals(right: Callable[..., np.ndarray], seed: int):
+def test_orbit_test_problems_conserve_invariants(right: Callable[..., np.ndarray], seed: int):
     """Kepler: energy and angular momentum; three bodies: Jacobi's integral, in turning axes."""
     y = np.random.default_rng(seed).normal(size=4)
     f = right(integrator_problems.ORBIT, y)

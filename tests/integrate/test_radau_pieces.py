@@ -54,7 +54,7 @@ def of(function: Callable[[float, np.ndarray], object]) -> Callable:
     return rhs
 
 
-def test_the_numbers_are_those_of_the_collocation():
+def test_radau_coefficients_match_collocation():
     """Nodes: Radau's quadrature is exact to degree 4. The transformation makes blocks of the inverse of A, its inverse undoes it."""
     assert [A[2] @ NODES**k for k in range(5)] == pytest.approx(
         [1 / (k + 1) for k in range(5)], rel=1e-14
@@ -70,7 +70,7 @@ def test_the_numbers_are_those_of_the_collocation():
     assert pytest.approx(np.abs(s * (s - N.C1) * (s - N.C2) * (s - 1.0)).max(), rel=5e-3) == R.NODES
 
 
-def test_weights_and_inner_tolerances():
+def test_radau_weights_and_newton_tolerances_match_formulas():
     """0.1 rtol^(2/3) for a state of size one; the iteration ends at its root, at 0.03 at most, and not below rounding."""
     mem = put(memory(2, 1e-6, 1e-9), Y_NEW=[2.0, -3.0])
     N.weigh(mem)
@@ -87,7 +87,7 @@ def test_weights_and_inner_tolerances():
         assert mem[N.KAPPA] == pytest.approx(kappa, rel=1e-12)
 
 
-def test_a_linear_problem_is_solved_by_one_iteration():
+def test_radau_solves_linear_problem_in_one_iteration():
     """Stages of y' = L y + 1 as a dense system says, whatever the start values; with them the last polynomial continued."""
     L, y, h = np.array([[-3.0, 2.0], [0.5, -1.0]]), np.array([1.0, -2.0]), 0.3
     mem = put(memory(2, FRESH=1.0), Y_NEW=y)
@@ -131,7 +131,7 @@ def test_a_linear_problem_is_solved_by_one_iteration():
     )
 
 
-def test_stages_are_evaluated_at_their_times():
+def test_radau_stages_are_evaluated_at_their_times():
     times = []
     mem = put(memory(T_NEW=2.0), Y_NEW=1.0, Z1=0.1, Z2=0.2, Z3=0.3)
     assert N.evaluate_stages(mem, of(lambda t, y: times.append((t, y[0])) or t), None, 0.5) == 0
@@ -200,7 +200,7 @@ def test_radau_dense_error_matches_formula():
         assert R.dense_error(mem, h) == 0.0
 
 
-def test_the_norm_of_errors_is_kept_off_zero():
+def test_radau_error_norm_is_bounded_below():
     mem = put(memory(2), WEIGHT=[10.0, 100.0])
     assert (
         R.weighted(mem, np.array([3.0, 0.4])) == pytest.approx(math.sqrt((30.0**2 + 40.0**2) / 2))
@@ -215,7 +215,7 @@ def factor(error: float, used: float = 7.0, last_h: float = 0.0, last_error: flo
     )
 
 
-def test_step_size_prediction():
+def test_radau_step_size_prediction_matches_formula():
     """error^(1/4) over a safety that falls with the iterations; the trend of two errors, when it is worse; between a fifth and eight."""
     safety = 0.9 * 15 / (7 + 14)
     assert factor(0.5) == pytest.approx(safety / 0.5**0.25) and factor(
@@ -329,7 +329,7 @@ def test_jacobian_is_renewed_when_needed():
     [Polynomial([2.0, -1.0, 3.0]), Polynomial([2.0, -1.0, 3.0, 4.0])],
     ids=["cubic", "of degree 4"],
 )
-def test_the_refined_dense_output_is_exact_to_degree_four(rate: Polynomial):
+def test_refined_radau_output_is_exact_to_degree_four(rate: Polynomial):
     """The collocation polynomial alone to degree three; in the first step, after steps of other sizes, and after one more than four times as long."""
     motion, mem, out = rate.integ(), memory(1, 1e-2, 1e-2), np.empty(1)
     assert R.radau_start(mem, of(lambda t, y: rate(t)), None, 0.0, np.zeros(1)) == 0
@@ -356,7 +356,7 @@ def test_the_refined_dense_output_is_exact_to_degree_four(rate: Polynomial):
             assert out[0] == pytest.approx(motion(t) + 1e-3 * part, abs=1e-13)
 
 
-def test_old_points_count_up_to_steps_four_times_as_long():
+def test_radau_extrapolates_old_stages_up_to_fourfold_steps():
     for h, known in ((0.4, True), (0.4001, False)):
         mem = put(
             memory(FRESH=0.0, H=0.1),
@@ -429,7 +429,7 @@ def test_jacobian_increments_scale_with_state():
     assert J.numerical_jacobian(found, mem, lambda f, context, t, y: 6, None, np.empty(8)) == 6
 
 
-def test_the_spectral_radius_is_that_of_two_growths():
+def test_spectral_radius_is_estimated_from_two_growth_factors():
     """Of an oscillator, whose vectors shrink and grow in turns, as of a rotation; what dies out has none."""
     assert J.spectral_radius(np.array([0.0, 1.0, -49.0, 0.0]), 2, np.empty(4)) == pytest.approx(
         7.0, rel=1e-14

@@ -48,7 +48,7 @@ def motion(h: float, correct: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("correct", [0.0, 1.0])
-def test_quaternions_beside_an_oscillator_have_order_six(correct: float):
+def test_stormer_with_quaternions_has_order_six(correct: float):
     """The error at 4 s and inside the step falls by about 2^6 with half the step."""
     finest = motion(0.005, correct)
     for which in (0, 1):
@@ -63,7 +63,7 @@ def end(system, step: float, **how) -> np.ndarray:
     return np.array([result[name][-1] for name in (*system.coordinates, *system.speeds)])
 
 
-def test_chain_of_balls_agrees_with_other_integrator_and_other_form():
+def test_stormer_chain_of_ball_joints_agrees_with_other_integrator_and_form():
     reference = CHAIN.simulate(0.5, tolerance=1e-12, output_step=0.25)
     names = (*CHAIN.coordinates, *CHAIN.speeds)
     exact = np.array([reference[name][-1] for name in names])
@@ -72,7 +72,7 @@ def test_chain_of_balls_agrees_with_other_integrator_and_other_form():
     assert end(CHAIN, 2.5e-3, method="ITR-G") == pytest.approx(end(CHAIN, 2.5e-3), abs=1e-9)
 
 
-def test_event_changes_speeds_of_a_free_body_during_steps_of_stormer():
+def test_stormer_continues_after_event_changes_free_body_speeds():
     """The guard is on the quaternion: its instant lies inside a step, and both formulas start anew."""
     system = load(KICKED).compile()
     result = system.simulate(1.0, integrator="stormer", step=0.01)

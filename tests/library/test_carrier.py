@@ -50,7 +50,7 @@ def surveyed(
 @pytest.mark.parametrize(
     ("variant", "layout"), [*((variant, {}) for variant in VARIANTS), (next(iter(VARIANTS)), OTHER)]
 )
-def test_forces_and_moments_balance_in_every_state_before_the_start(
+def test_carrier_preparation_states_balance_forces_and_moments(
     variant: str, layout: dict[str, float]
 ):
     """On wheels, on jacks, at the commanded angles: loads sum to the weight, their moments about the ground's axes to those of the bodies."""
@@ -100,7 +100,7 @@ def masses_of(system) -> list[float]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_run_begins_at_rest(variant: str):
+def test_carrier_run_starts_in_equilibrium(variant: str):
     """Until the first push nothing moves by more than the rounding of the forces: 1e-12 of the weight over the jacks' stiffness.
 
     The tolerance is that of the bound: at the looser one of the description, steps near the limit of stability may let rounding grow up to it.
@@ -112,7 +112,7 @@ def test_run_begins_at_rest(variant: str):
         assert np.ptp(result[name]) < 1e-11
 
 
-def test_symmetric_case_by_hand():
+def test_symmetric_carrier_loads_match_hand_calculation():
     """Slew 0: both sides equal; front and rear from the moment of the centre of mass about the axles, with the angles of the found position."""
     system = load("lib:carrier", modules=2, slew_command=0.0, luff_command=0.0).compile()
     rest = system.equilibrium()
@@ -144,7 +144,7 @@ def test_symmetric_case_by_hand():
     assert 2 * loads[0] == pytest.approx(front, rel=1e-10)
 
 
-def test_jacks_and_latches_by_hand():
+def test_jack_and_latch_loads_match_hand_calculation():
     """Compression of a jack from its load by the piecewise law; stretch of a latch from the weight of its module along the rail."""
     system = load("lib:carrier", modules=1, luff_command=0.6).compile()
     rest = system.equilibrium()
@@ -161,7 +161,7 @@ def test_jacks_and_latches_by_hand():
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_modes_are_those_of_a_vehicle(variant: str):
+def test_carrier_modes_are_vehicle_modes(variant: str):
     """The four slowest oscillations between 1 and 4 Hz, damping 0.05 to 0.3."""
     for n in (4, 12):
         slowest = load(f"lib:{variant}", modules=n).compile().equilibrium().modes[:4]
@@ -169,7 +169,7 @@ def test_modes_are_those_of_a_vehicle(variant: str):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_frequencies_of_free_decays_are_those_of_the_modes(variant: str):
+def test_free_decay_frequencies_match_modes(variant: str):
     """Displaced along each of its four slowest oscillations and let go: frequency and decay of the recorded motion within 1 %.
 
     The recurrence y(k+1) - a y(k) + b y(k-1) = 0 of one damped oscillation, fitted to the samples of the coordinate that moves most.
@@ -197,7 +197,7 @@ def test_frequencies_of_free_decays_are_those_of_the_modes(variant: str):
         assert root.real == pytest.approx(mode.eigenvalue.real, rel=0.01)
 
 
-def test_departed_modules_fly_their_parabola():
+def test_departed_modules_follow_parabolas():
     """Between departure and drop the centre of mass falls freely and moves uniformly along the ground, all modules in any order."""
     source = carrier.describe(modules=3, order="outer")
     for i in (1, 2, 3):

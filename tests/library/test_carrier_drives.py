@@ -36,7 +36,7 @@ ON = Settings(
     "drive", carrier_drives.fitted(ON, "base", RING), ids=lambda drive: drive.label
 )
 @pytest.mark.parametrize("angle", [-0.6, 0.0, 0.3, 0.65])
-def test_levers_are_slopes_of_lengths(drive: carrier_drives.Drive, angle: float):
+def test_actuator_lever_arms_are_derivatives_of_lengths(drive: carrier_drives.Drive, angle: float):
     """Central difference of the length; the sense of a drive is the sign of its lever within the allowed angles."""
     if drive.axis == "luff" and angle < 0:
         return
@@ -47,7 +47,7 @@ def test_levers_are_slopes_of_lengths(drive: carrier_drives.Drive, angle: float)
     assert lever * drive.sense > 0.1
 
 
-def test_lengths_are_those_of_the_actuators():
+def test_carrier_length_formulas_match_actuators():
     system = load("lib:carrier", modules=1, outside=1, cylinders=1).compile()
     q, u = system.start()
     found, angles = system.outputs(0.0, q, u), dict(zip(system.coordinates, q, strict=True))
@@ -106,7 +106,7 @@ def test_coupled_drives_match_monolithic_system():
         assert run.energy[-1] == pytest.approx(run.reference["drive_energy"][-1], rel=0.05)
 
 
-def test_scenario_is_the_demonstration(monkeypatch: pytest.MonkeyPatch):
+def test_demonstration_uses_carrier_scenario(monkeypatch: pytest.MonkeyPatch):
     """`kinetree cosim lib:carrier`: the same start, drives and wires as the demonstration's, so the same motion."""
     scenario = read_scenario("lib:carrier")
     system = load("lib:carrier", **scenario.unit("carrier").settings).compile()
@@ -163,7 +163,7 @@ def shipped_ways(*names: str) -> stabilisation.Comparison:
     return found
 
 
-def test_advance_compensation_is_best():
+def test_feed_forward_compensation_has_smallest_deviation():
     """Shut valves lose the angle as weight leaves, proportional control brings it back, advance halves the deviations at least."""
     wanted = shipped_ways("valves shut", "proportional", "proportional and advance")
     wanted = wanted.with_settings({"modules": 2, "pace": 0.8})
@@ -182,7 +182,7 @@ def test_advance_compensation_is_best():
 
 
 @pytest.mark.slow
-def test_estimated_loads_hold_nearly_as_known_ones(tmp_path: Path):
+def test_compensation_with_estimated_loads_is_nearly_as_good_as_with_known_loads(tmp_path: Path):
     """One departure: mass and push, foreseen a quarter off, are found while the module travels; the report has all ways."""
     names = ("proportional and advance", "advance, loads 25 % off", "advance, loads estimated")
     wanted = shipped_ways(*names).with_settings({"modules": 1, "pace": 0.5})
@@ -203,7 +203,7 @@ def test_estimated_loads_hold_nearly_as_known_ones(tmp_path: Path):
     assert all(name in page for name in names)
 
 
-def test_estimated_loads_belong_to_hydraulic_drives_inside():
+def test_estimated_loads_require_internal_hydraulic_drives():
     for settings, says in (
         ({"drives": 3}, "hydraulic drives"),
         ({}, "hydraulic drives"),
@@ -213,7 +213,7 @@ def test_estimated_loads_belong_to_hydraulic_drives_inside():
             load("lib:carrier", modules=1, estimated=1, **settings)
 
 
-def test_settling_by_hand():
+def test_settling_time_matches_hand_calculation():
     """A deviation that leaves the band of 0.2 mrad last at 1.5 s, three quarters after the departure."""
     time = np.arange(0.0, 3.0, 0.25)
     deviation = np.where((time == 0.5) | (time == 1.5), 3e-4, 1e-5)
@@ -225,7 +225,7 @@ def test_settling_by_hand():
     )  # whenever the run begins
 
 
-def test_stage_tables_by_hand():
+def test_stage_tables_match_hand_calculation():
     """Two stages of three rows: values at their ends, deviations from the start, sums over stages."""
     columns = {"x": np.array([1.0, 4.0, 2.0, 2.0, -3.0, 0.0])}
     stages = np.array([0, 0, 0, 1, 1, 1])
@@ -243,7 +243,7 @@ def test_stage_tables_by_hand():
     assert [row[1] for row in largest[2:]] == ["3", "-4", "-0.5", "3.5", "3.53553", "7"]
 
 
-def test_stage_tables_in_units_that_fit():
+def test_stage_tables_use_fitting_units():
     """What is small against what changes is told in thousandths; what is below rounding is nothing."""
     columns = {
         "angle": np.array([0.3, 0.3002, 0.2995, 0.3001]),
@@ -270,7 +270,7 @@ def test_tables_of_a_run_have_a_row_per_stage():
     assert [row[0] for row in ends[1:4]] == ["start of the run", "departure 1", "mean"]
 
 
-def test_a_salvo_has_a_row_per_departure_and_sums_over_its_time():
+def test_salvo_table_has_row_per_departure_and_sums():
     """Push and free swing are one departure; range and mean of the salvo are those of its motion, not of the rows; digits show the deviations."""
     system = load("lib:carrier", modules=2).compile()
     run = system.simulate(tolerance=1e-6, output_step=1e-3)
@@ -337,7 +337,7 @@ def test_carrier_run_balances_energy():
     )
 
 
-def test_picture_of_a_staged_run(tmp_path: Path):
+def test_staged_run_plot_is_drawn(tmp_path: Path):
     """Angles, loads, heights, energy and, with drives, pressures; the flat edge of the cradle as deviations; what does not move is left out."""
     system = load("lib:carrier", modules=1, drives=1, cylinders=1).compile()
     result = system.simulate(tolerance=1e-6)
@@ -379,7 +379,7 @@ def test_demonstration_runs_within_three_minutes(
     assert float(said.rsplit("done in ", 1)[1].split(" s")[0]) < 180
 
 
-def test_openings_of_the_valves_act_when_they_should():
+def test_prescribed_valve_openings_act_at_their_times():
     """Without openings nothing changes; the third knot of luff opens from 0.1 to 0.2 s after the push at 0.5 s and moves nothing before."""
     with_knots = load("lib:carrier", modules=1, drives=1, forward=1)
     plain, zero, one = (
@@ -425,7 +425,7 @@ def test_openings_found_by_shooting_halve_the_deviation(tmp_path: Path):
     assert max(found.measures[f"deviation({axis})"] for axis in ("slew", "luff")) < 0.5 * largest
 
 
-def test_advance_by_a_wrong_model_of_the_departures():
+def test_compensation_by_wrong_departure_model_is_worse():
     """What is foreseen as it is holds best; with the sides of two modules exchanged slew is worse off than without, with half a mass luff is."""
 
     def largest(known_order: object = -1, **parameters: float) -> dict[str, float]:
@@ -449,7 +449,7 @@ def test_advance_by_a_wrong_model_of_the_departures():
 
 
 @pytest.mark.parametrize("cylinders", [0, 1])
-def test_the_carrier_with_its_drives_takes_set_values(cylinders: int):
+def test_carrier_with_drives_accepts_setpoints(cylinders: int):
     """An input per angle, at first the commanded one: left alone it holds, moved it is followed; gains are tunable."""
     system = load("lib:carrier", drives=1, modules=1, pause=20.0, cylinders=cylinders).compile()
     assert system.compiled.inputs == ("slew_set", "luff_set")
@@ -465,7 +465,7 @@ def test_the_carrier_with_its_drives_takes_set_values(cylinders: int):
 
 
 @pytest.mark.parametrize("settings", [{"drives": 1}, {"drives": 2, "cylinders": 1}])
-def test_pressures_that_hold_the_angles_hold_them_stably(settings: dict):
+def test_equilibrium_pressures_keep_angles_stably(settings: dict):
     """Every resting state before the run returns to itself; with the controllers in it the run begins in the last one."""
     system = load("lib:carrier", modules=1, **settings).compile()
     rests = system.preparations
@@ -491,7 +491,7 @@ def test_margins_of_the_carrier_by_stage_name_the_worst():
 
 
 @pytest.mark.slow
-def test_loops_by_stage_stand_with_compensation_and_fall_with_too_much_gain():
+def test_carrier_loops_are_stable_with_compensation_and_unstable_with_high_gain():
     """What the compensation lets drift for a moment is no instability; a gain above the margin is one in every stage."""
     for settings, stable in (({"advance": 1.0, "pace": 1.5}, True), ({"luff_gain": 640.0}, False)):
         system = load("lib:carrier", drives=1, modules=1, cylinders=1, **settings).compile()
@@ -499,7 +499,7 @@ def test_loops_by_stage_stand_with_compensation_and_fall_with_too_much_gain():
             assert each.loops[1].margins.stable == stable
 
 
-def test_electric_drives_hold_the_carrier_and_compensate():
+def test_electric_drives_keep_carrier_angles_and_compensate():
     """Motors begin at rest under the load, keep margins, follow set values; what they know ahead lessens the deviations."""
     system = load("lib:carrier", drives=3, modules=1).compile()
     for loop in control_loops(system):
@@ -519,7 +519,7 @@ def test_electric_drives_hold_the_carrier_and_compensate():
 
 
 @pytest.mark.slow
-def test_what_tune_writes_for_the_valves_runs_and_keeps_its_margins(tmp_path: Path):
+def test_tuned_valve_controllers_run_and_keep_margins(tmp_path: Path):
     """Sampled controllers, with oil that is shut in beside them: as stable in the mechanism as in the design."""
     text = """mechanism = "lib:carrier"
 step = 0.002
@@ -559,7 +559,7 @@ def test_working_motions_open_the_valves_between_a_fifth_and_four_fifths():
 
 
 @pytest.mark.parametrize("cylinders", [0, 1])
-def test_the_valves_of_the_carrier_are_inputs(cylinders: int):
+def test_carrier_valves_are_inputs(cylinders: int):
     """Without a controller inside: shut they hold, an open one moves its drive, and says when it gives no more."""
     system = load("lib:carrier", drives=2, modules=1, pause=20.0, cylinders=cylinders).compile()
     labels = ["slew_left", "slew_right"] if cylinders else ["slew_drive"]

@@ -28,7 +28,7 @@ def test_boom_and_cradle_have_the_mass_of_the_rigid_cradle(bending: System):
     assert inertia[1] == pytest.approx(inertia[0], rel=4e-3, abs=25.0)
 
 
-def test_stiff_boom_and_cradle_move_as_the_rigid_one(bending: System):
+def test_stiff_flexible_carrier_matches_rigid_carrier(bending: System):
     """A hundred times the modulus, and the deviations are the rigid carrier's; steel adds to those of the rails."""
     runs = [
         load("lib:carrier", modules=1, **settings).compile().simulate(2.0, tolerance=1e-7)
@@ -61,7 +61,7 @@ def test_weight_bends_boom_and_cradle_down(bending: System):
 @pytest.mark.parametrize(
     "variant", ["carrier", pytest.param("carrier-detailed", marks=pytest.mark.slow)]
 )
-def test_flexible_carrier_rests_with_every_setting(variant: str):
+def test_flexible_carrier_has_equilibrium_with_every_setting(variant: str):
     """Soft joints beside stiff hinges: every state of the preparation is found."""
     settings = {"full": 1, "helical": 1, "contacts": 1, "hydraulic": 1, "drives": 2}
     system = load(f"lib:{variant}", modules=1, flexible=1, **settings).compile()

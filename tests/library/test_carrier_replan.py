@@ -20,7 +20,7 @@ def largest(result, axis: str) -> np.ndarray:
     return np.array([away[phase == name].max() for name in dict.fromkeys(result.phases) if name])
 
 
-def test_departures_after_the_first_are_compensated_better():
+def test_replanned_departures_after_the_first_deviate_less():
     as_it_is, planned = (
         load("lib:carrier", drives=1, modules=3, replan=switch).compile(**HALF).simulate()
         for switch in (0, 1)
@@ -34,7 +34,7 @@ def test_departures_after_the_first_are_compensated_better():
     assert all(0.5 < b - a - 0.55 < 1.6 for a, b in zip(pushes, pushes[1:], strict=False))
 
 
-def test_openings_stay_where_nothing_is_learnt():
+def test_replanning_without_new_information_keeps_openings():
     system = load("lib:carrier", drives=1, modules=2, replan=1)
     kept, planned = (system.compile(**HALF, learn=learn).simulate() for learn in (0.0, 1.0))
     assert kept["slew_size"][-1] != 0.5
@@ -42,13 +42,13 @@ def test_openings_stay_where_nothing_is_learnt():
 
 
 @pytest.mark.parametrize("settings", [{"drives": 0}, {"drives": 3}, {"drives": 1, "cylinders": 1}])
-def test_drives_that_cannot_plan_are_refused(settings: dict):
+def test_drives_without_planning_are_refused(settings: dict):
     with pytest.raises((ModelError, ValueError), match="replan is 1"):
         load("lib:carrier", replan=1, **settings)
 
 
 @pytest.mark.slow
-def test_fmu_plans_at_its_event_steps(tmp_path: Path):
+def test_carrier_fmu_replans_at_its_events(tmp_path: Path):
     mechanism = load("lib:carrier", drives=1, modules=2, replan=1, **HALF)
     build_fmu(mechanism, tmp_path / "carrier.fmu", "native", "2")
     expected = mechanism.compile().simulate(stop_time=3.0, output_step=0.01)

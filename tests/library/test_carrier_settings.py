@@ -13,7 +13,7 @@ BODIES = 20000.0  # without modules [kg]
 LOADS = [f"jack_load_{name}" for name in JACKS]
 
 
-def test_orders_of_departure():
+def test_departure_orders_are_generated():
     """Rows of five: outer ones first, inner ones first, sides in turn, a list."""
     assert departures(5, "outer") == departures(5, 1) == [1, 5, 2, 4, 3]
     assert departures(5, "inner") == [3, 2, 4, 1, 5]
@@ -69,7 +69,7 @@ def test_hydraulic_jacks_carry_their_load_by_their_pressures():
         assert force == pytest.approx(rest.outputs[f"jack_load_{name}"], rel=1e-9)
 
 
-def test_hydraulic_jacks_are_another_leg():
+def test_hydraulic_jacks_differ_from_mechanical_ones():
     """The rod side is pulled to its vapour, and the piston side alone holds the carrier, higher than mechanical jacks do."""
     system = load("lib:carrier", modules=1, hydraulic=1).compile()
     rest, other = system.equilibrium(), load("lib:carrier", modules=1).compile().equilibrium()
@@ -97,7 +97,7 @@ def test_pin_and_band_carry_their_modules():
     )  # of a clearance of 1e-3 at 0.8 m
 
 
-def test_long_jacks_are_softer():
+def test_longer_jacks_are_softer():
     """A mechanical jack loses stiffness with its extension: the carrier sinks more on longer jacks."""
     sunk = {}
     for extension in (0.95, 1.15):
@@ -134,7 +134,7 @@ def test_soil_settles_under_heavy_jacks():
         )
 
 
-def test_soil_settles_on_while_modules_leave():
+def test_soil_keeps_settling_while_modules_leave():
     """Pushes load some jacks more than ever before: their soil settles further, none heaves, and what they stand in stays."""
     result = (
         load("lib:carrier", modules=2, soil=1).compile().simulate(tolerance=1e-9)
@@ -189,7 +189,7 @@ BROKEN = [
 
 @pytest.mark.parametrize("variant", ["carrier", "carrier-detailed"])
 @pytest.mark.parametrize(("settings", "says"), BROKEN)
-def test_broken_settings_are_refused(variant: str, settings: dict, says: str):
+def test_invalid_carrier_settings_are_refused(variant: str, settings: dict, says: str):
     with pytest.raises(ModelError, match=says):
         load(f"lib:{variant}", **settings)
 
@@ -216,7 +216,7 @@ def test_jack_off_the_ground_is_named(settings: dict, says: str):
         load("lib:carrier", modules=1, **settings).compile()
 
 
-def test_carrier_runs_on_its_wheels_too():
+def test_carrier_runs_on_wheels():
     """With the jacks drawn in, the tyres carry everything, and modules leave all the same."""
     result = (
         load("lib:carrier", modules=1, jack_extension=0.5)
@@ -255,7 +255,7 @@ def test_helical_grooves_turn_the_modules(full: int, contacts: int):
     assert balance < 1e-4 * np.ptp(helical["energy"])
 
 
-def test_a_free_module_keeps_the_turn_of_its_groove():
+def test_released_module_keeps_spin_of_its_groove():
     """Its angular velocity about its own axis is 2 pi over the pitch times the speed at which it left the rail."""
     raw = carrier.describe(modules=1, helical=1)
     quantity = {"quantity": "angular_velocity", "body": "module1", "axis": "x", "frame": "body"}

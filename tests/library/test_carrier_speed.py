@@ -29,7 +29,7 @@ def test_fmu_of_the_carrier_is_verified_over_a_departure(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_departures_of_one_second_each():
+def test_carrier_with_departures_every_second_runs_in_time():
     """All modules leave in order; a departure of many takes about the steps of a departure of few."""
     steps_each = []
     for modules in (12, 50):
@@ -44,7 +44,7 @@ def test_departures_of_one_second_each():
 
 
 @pytest.mark.slow
-def test_native_fmu_keeps_a_step_of_a_millisecond():
+def test_native_carrier_fmu_steps_within_a_millisecond():
     """rk4 with four steps inside: stage changes, the longest of all steps, stay below three medians."""
     found = steps("carrier", 4, "rk4")
     assert found["p99.9"] <= 3 * found["median"]
@@ -78,7 +78,7 @@ PRINTED_ITR = {"carrier": (1943, 1004, 45), "carrier-detailed": (4131, 1184, 45)
 
 
 @pytest.mark.parametrize("variant", FORMULAS)
-def test_costs_are_those_of_the_published_tables(variant: str):
+def test_carrier_costs_match_published_tables(variant: str):
     """[Sh24, tables 5.2 and 5.3]."""
     for n in (1, 4, 12, 50):
         source = DESCRIBE[variant](modules=n)
@@ -92,7 +92,7 @@ def value(row: tuple[float, ...], n: int) -> float:
     return sum(a * n**k for k, a in enumerate(row))
 
 
-def test_published_choice_changes_with_the_number_of_modules():
+def test_cheapest_published_form_changes_with_number_of_modules():
     """With the printed ITR columns: basic ITR up to 9 and CBM beyond; detailed ITR up to 12 and DEC beyond. With (4.5) ITR never wins."""
     for variant, last, then in (("carrier", 9, "CBM"), ("carrier-detailed", 12, "DEC")):
         for n in range(1, 51):

@@ -35,7 +35,7 @@ def potential(values: dict[str, float], p: dict[str, float]) -> float:
 
 
 @pytest.mark.parametrize("moved", ["boom", "stick", "bucket"])
-def test_cylinders_hold_the_potential_energy(moved):
+def test_excavator_cylinders_balance_potential_energy(moved):
     """Virtual work at the start: the three cylinders together do what the weight takes, along every freedom of the arm; slew moves nothing up."""
     mechanism = load("lib:excavator")
     system = mechanism.compile()

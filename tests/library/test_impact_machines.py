@@ -16,7 +16,7 @@ from kinetree.scripts.fmi.verify import verify
 G = 9.81
 
 
-def test_the_woodpecker_pecks_in_a_limit_cycle():
+def test_woodpecker_has_a_limit_cycle():
     """Strokes of the beak come evenly, and on its way down the bird passes the published state of the cycle of a model linear in the angles.
 
     Glocker 1995: sleeve jammed at -0.1036, bird at -0.2788 rad with -7.4583 rad/s, falling at 0.3411 m/s; period of about 0.145 s."""
@@ -66,7 +66,7 @@ def test_impact_pair_reaches_periodic_motion():
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.5, 1.3])
-def test_painleves_rod_slides_with_the_known_force(friction: float):
+def test_painleve_rod_slides_with_known_force(friction: float):
     """N = m (g - l θ'² sin θ)/(1 + 3 cos θ (cos θ - μ sin θ)) as long as it slides."""
     result = (
         load("lib:painleve-rod", friction=friction, sliding=6.0, angle=1.2).compile().simulate(0.1)
@@ -131,7 +131,7 @@ def test_quadruped_stands_still():
     assert loads == pytest.approx(weight, rel=1e-3) and result["trunk_position[3]"][-1] > 0.35
 
 
-def test_the_quadruped_trots_and_turns():
+def test_quadruped_trots_and_turns():
     """Forward at half a metre a second, upright; another stride to the right turns it to the left."""
     system = load("lib:quadruped").compile()
     straight = system.simulate(4.0, output_step=0.02)

@@ -34,7 +34,7 @@ def motors(system) -> np.ndarray:
     return np.array([value[f"G{i}"] ** 2 * value[f"Jm{i}"] for i in range(1, 7)])
 
 
-def test_starts_in_the_nominal_pose(arm):
+def test_puma_starts_in_nominal_pose(arm):
     q, u = arm.start()
     assert np.array_equal(q, pose("n")) and not u.any()
 
@@ -54,7 +54,7 @@ def test_puma_mass_matrix_matches_published_values(arm):
         assert M[i, j] == pytest.approx(value, abs=1e-11) and M[j, i] == M[i, j]
 
 
-def test_torques_with_friction_and_motors(rubbing):
+def test_puma_torques_with_friction_and_motors_match_reference(rubbing):
     q, inertia = pose("n"), motors(rubbing)
     assert rubbing.inverse_dynamics(0.0, q, ZERO, ONE) + inertia == pytest.approx(
         DATA["torque_0_1"], abs=DIGITS
@@ -68,7 +68,7 @@ def test_torques_with_friction_and_motors(rubbing):
 
 
 @pytest.mark.parametrize("friction", ["without_friction", "with_friction"])
-def test_forward_dynamics_with_motors(arm, rubbing, friction: str):
+def test_puma_forward_dynamics_with_motors_match_reference(arm, rubbing, friction: str):
     """(M + G²Jm) u̇ = M u̇0 with u̇0 the accelerations without motor inertia."""
     system = rubbing if friction == "with_friction" else arm
     case, q = DATA["forward"], pose("n")
@@ -80,7 +80,7 @@ def test_forward_dynamics_with_motors(arm, rubbing, friction: str):
     assert udot == pytest.approx(case[friction], abs=DIGITS)
 
 
-def test_motors_as_geared_rotors():
+def test_puma_motors_equal_geared_rotors():
     """motors=1 adds rotors tied to the joints by couplings: the same accelerations, the same start."""
     system = load("lib:puma560", friction=1, motors=1).compile()
     case = DATA["forward"]
@@ -106,7 +106,7 @@ def test_published_inertia_and_coriolis_torques(arm):
 
 
 @pytest.mark.parametrize("method", ["DEC", "DRT", "CBM", "ABM"])
-def test_a_general_state(arm, method: str):
+def test_puma_accelerations_in_a_general_state_match_reference(arm, method: str):
     case = DATA["general"]
     q, u, udot = (np.array(case[key], float) for key in ("q", "u", "udot"))
     assert arm.inverse_dynamics(0.0, q, ZERO, ZERO) == pytest.approx(case["gravity"], abs=DIGITS)
@@ -120,7 +120,7 @@ def test_a_general_state(arm, method: str):
     assert [flange[f"flange[{k}]"] for k in (1, 2, 3)] == pytest.approx(case["flange"], abs=1e-12)
 
 
-def test_multipliers_need_masses(arm):
+def test_multiplier_form_requires_masses(arm):
     """LGR inverts the mass matrix of every body, and the first link has none."""
     with pytest.raises(EvaluationError, match="link1"):
         arm.accelerations(0.0, pose("n"), ZERO, method="LGR")

@@ -90,7 +90,7 @@ def test_empty_stage_change_has_no_effect(name: str):
 
 
 @pytest.mark.parametrize("name", [name for name, shown in SHOWN.items() if shown.rests])
-def test_rest_and_small_motions(name: str):
+def test_library_equilibria_and_linearisations_are_computed(name: str):
     """Rest has no accelerations, and what is disturbed a little swings as the linearised equations say."""
     system = load(SHOWN[name].model).compile()
     rest = system.equilibrium()
@@ -99,7 +99,7 @@ def test_rest_and_small_motions(name: str):
     assert all(np.real(value) < 1e-9 for value in np.linalg.eigvals(rest.linear.A))
 
 
-def test_the_table_of_the_library_page_names_all():
+def test_library_page_table_names_all_mechanisms():
     """What the page lists is what runs here."""
     section = DOCS.read_text().split("## What moves, and where it is shown")[1].split("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| ") and "---" not in line][

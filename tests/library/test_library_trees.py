@@ -73,7 +73,7 @@ def regulator_equilibrium(value, omega: float) -> tuple[float, float]:
     return float(y), float(al)
 
 
-def test_regulator_turns_steadily():
+def test_regulator_rotates_steadily():
     """At the analytic equilibrium nothing accelerates and the drive does no work."""
     system = load("lib:regulator").compile()
     value = {name: parameter.value for name, parameter in system.description.parameters.items()}
@@ -133,7 +133,7 @@ def test_gyroscope_equilibria_match_theory():
     assert np.abs(still).max() < 1e-18
 
 
-def test_orbit_carries_no_load():
+def test_orbiting_body_has_no_reaction():
     """In orbit the Earth's pull accelerates every body by itself: the frame's joint transmits no force (10 N.m.ε over 7e6 m and 81 N)."""
     system = load("lib:gyroscope").compile()
     q, u = system.start()
@@ -142,7 +142,7 @@ def test_orbit_carries_no_load():
 
 
 # -- free mechanisms ------------------------------------------------------------------------------------------------------------------------
-def test_spacecraft_has_no_outer_force():
+def test_spacecraft_has_no_external_force():
     """Momenta of a free joint are force and moment on the whole: in ground axes they are constant, so in hub axes ṗ = -Ωp."""
     system = load("lib:spacecraft").compile()
     assert len(system.bodies) == 7 and system.n == 12
@@ -193,7 +193,7 @@ def test_chain6_start_is_rigid_rotation():
     assert outputs["end6[1]"] == pytest.approx(3.0 * np.sin(0.5), rel=1e-14)
 
 
-def test_pendulum_satisfies_its_equation():
+def test_pendulum_satisfies_equation_of_motion():
     system = load("lib:pendulum").compile(L=0.7, phi0=0.4)
     q, u = system.start()
     assert system.accelerations(0.0, q, u) == pytest.approx([-9.81 / 0.7 * np.sin(0.4)], rel=1e-14)

@@ -9,14 +9,14 @@ from kinetree.models.library.loader_crane import CYLINDERS, LENGTHS, describe, m
 INPUTS = {"lift": lambda t: 0.5 * (1 < t < 3), "slew_rate": lambda t: 0.2 * (t > 1)}
 
 
-def test_rigid_crane_rests_where_it_starts():
+def test_rigid_crane_starts_in_equilibrium():
     """The forces of the cylinders are those of virtual work: nothing moves while the valves are shut."""
     result = load("lib:loader-crane", flexible=0).compile().simulate(stop_time=2.0)
     for name in ("boom_angle", "jib_angle", "out"):
         assert np.ptp(result[name]) < 1e-4
 
 
-def test_rigid_crane_on_pads_rests_where_it_starts():
+def test_rigid_crane_on_pads_starts_in_equilibrium():
     system = load("lib:loader-crane", flexible=0, pads=1).compile()
     result = system.simulate(stop_time=1.0, output_step=0.1)
     for name in ("boom_angle", "jib_angle", "out", "lifted", "pitch"):
@@ -25,7 +25,7 @@ def test_rigid_crane_on_pads_rests_where_it_starts():
 
 
 @pytest.mark.slow
-def test_crane_on_pads_with_play_comes_out_as_the_other_one():
+def test_crane_on_pads_with_play_extends_like_crane_on_rails():
     pull = INPUTS | {"telescope": lambda t: 0.8 * (t > 0.5)}
     ends = {}
     for pads in (0, 1):
@@ -43,7 +43,7 @@ def test_crane_on_pads_with_play_comes_out_as_the_other_one():
 
 
 @pytest.mark.slow
-def test_prepared_crane_rests_and_carries_what_hangs_on_it():
+def test_prepared_crane_rests_and_carries_its_load():
     description = describe()
     description["run"]["prepare"] = [{"name": "at rest"}]
     result = load(description).compile().simulate(stop_time=1.0)
@@ -57,7 +57,7 @@ def test_prepared_crane_rests_and_carries_what_hangs_on_it():
 
 
 @pytest.mark.slow
-def test_flexible_crane_moves_as_the_rigid_one_but_for_its_sag():
+def test_flexible_crane_moves_like_rigid_crane_except_for_sag():
     ends = {}
     for flexible in (0, 1):
         system = load("lib:loader-crane", flexible=flexible).compile()
@@ -69,14 +69,14 @@ def test_flexible_crane_moves_as_the_rigid_one_but_for_its_sag():
 
 
 @pytest.mark.slow
-def test_books_of_the_crane_close_while_it_works():
+def test_working_crane_balances_energy():
     result = load("lib:loader-crane").compile().simulate(stop_time=3.0, inputs=INPUTS)
     assert np.abs(result["energy_residual"]).max() < 1e-6 * np.abs(result["energy"]).max()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "python", "source"])
-def test_crane_as_fmu(backend: str, tmp_path):
+def test_crane_becomes_fmu(backend: str, tmp_path):
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.scripts.fmi.verify import verify
 
@@ -114,7 +114,7 @@ def worked(path, kind: str, stop: float, given: dict[str, float], names: list[st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "python", "source"])
-def test_books_of_the_working_crane_close_in_every_form_of_its_fmu(backend: str, tmp_path):
+def test_working_crane_balances_energy_in_every_fmu_kind(backend: str, tmp_path):
     """Co-simulation and model exchange of three back ends beside the process, while the boom is lifted and the column turns.
 
     Hosts that integrate themselves do not integrate the work: their energy is compared with that of the process, whose books close.
@@ -143,7 +143,7 @@ def test_books_of_the_working_crane_close_in_every_form_of_its_fmu(backend: str,
             assert np.abs(found[:, 5]).max() < (3e-4 if fixed else 1e-6) * gained
 
 
-def test_flexible_boom_swings_about_the_motion_of_the_rigid_one():
+def test_flexible_boom_oscillates_about_rigid_motion():
     tips = {}
     for flexible in (0, 1):
         system = load("lib:boom", flexible=flexible).compile()

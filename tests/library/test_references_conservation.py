@@ -66,7 +66,7 @@ def test_free_motion_conserves_energy(name: str, settings):
     assert np.abs(energy - energy[0]).max() < 1e-8 * max(1.0, abs(energy[0]))
 
 
-def test_gyroscope_on_its_orbit():
+def test_gyroscope_in_orbit_conserves_invariants():
     """A third of a revolution: Jacobi's integral and the rotor's momentum to 1e-10."""
     result = (
         load("lib:gyroscope")
@@ -101,7 +101,7 @@ def test_spacecraft_conserves_momentum():
     assert np.ptp(result["right1"]) > 0.1
 
 
-def test_three_link_of_the_source():
+def test_published_three_link_pendulum_conserves_energy():
     """[SC24] example 1: 100 s at 0.01 s keep the energy to 1e-8 of its scale m g L."""
     result = load("lib:three-link").compile().simulate(integrator="adams", tolerance=1e-10)
     assert len(result.time) == 10001

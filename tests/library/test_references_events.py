@@ -87,7 +87,7 @@ def test_released_rod_follows_parabola():
         assert difference(angle(flown, "rod", -1) + np.pi / 2, turn) < 1e-8
 
 
-def test_two_stages_of_release():
+def test_two_release_stages_match_parabolas():
     """Without gravity: a mass leaves the bar at 0.1 s, the bar its pin at 0.3 s; all go on straight and at their rates."""
     expected = reference("structure_changes")["two_stages"]
     mass = {"mass": 2.0, "inertia": [1e-3, 1e-3, 1e-3, 0, 0, 0]}
@@ -210,7 +210,7 @@ def test_bouncing_ball_matches_impact_times():
     assert np.abs(result["h"][result.time > rows[-1][0]]).max() < 1e-12
 
 
-def test_ball_without_rest_accumulates_its_bounces():
+def test_bouncing_ball_accumulates_bounces():
     """Chatter is reported just before all bounces are over, at √(2h/g) (1 + e)/(1 - e): 2.5586 s."""
     with pytest.raises(EvaluationError) as caught:
         load("lib:bouncing-ball").compile(v_min=0.0).simulate(
@@ -220,7 +220,7 @@ def test_ball_without_rest_accumulates_its_bounces():
     assert 2.558633965585808 - 1e-5 < times[-1] < 2.558633965585808 + 1e-9
 
 
-def test_pendulum_with_a_stop():
+def test_pendulum_with_stop_matches_reference():
     """Impacts to 1e-8 s; the energy after each is e² times that before."""
     rows = reference("pendulum_stop")["rows"]
     result = (

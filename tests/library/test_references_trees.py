@@ -45,13 +45,13 @@ def pendulum_errors(stop_time: float, output_step: float, tolerance: float) -> n
     )
 
 
-def test_pendulum_10_s():
+def test_pendulum_matches_reference_after_10_s():
     """1e-8 (IFToMM A01 asks for 1e-3)."""
     assert pendulum_errors(10.0, 0.01, TIGHT).max() < 1e-8
 
 
 @pytest.mark.slow
-def test_pendulum_2000_s():
+def test_pendulum_matches_reference_after_2000_s():
     """1e-5: an error of the period grows over 845 swings."""
     assert pendulum_errors(2000.0, 0.1, TIGHT).max() < 1e-5
 
@@ -115,7 +115,7 @@ def test_single_joints_match_adams(case: str):
     assert np.abs(found - rows[:, 1:]).max() < 1e-6
 
 
-def test_reactions_on_the_pin():
+def test_pendulum_pin_reactions_match_formula():
     """The vertical force on the released bar, m g J/(J + m c²): 0.239187 N in ADAMS (six digits)."""
     for case in ("Sph02", "Uni02"):
         system = single_body(case)
@@ -204,7 +204,7 @@ def test_three_rods_match_reference():
     assert three_rods("three_link_rods", 10.0) < 1e-7
 
 
-def test_three_rods_chaotic():
+def test_chaotic_three_rods_match_reference():
     """Judged to 5 s only: errors grow by 1e4 there."""
     start = {"theta1_0": 1.0, "theta2_0": 0.5, "theta3_0": -0.5}
     assert three_rods("three_link_rods_chaotic", 5.0, **start) < 1e-6
@@ -212,7 +212,7 @@ def test_three_rods_chaotic():
     assert sum(system.energy(0.0, *system.start())) == pytest.approx(-40.208906663623685, rel=1e-14)
 
 
-def test_chain_of_six_boxes():
+def test_chain_of_six_boxes_matches_reference():
     """Positions, rates and attitudes over 10 s to 1e-7."""
     expected = columns("chain6")
     system = load("lib:chain6").compile()
@@ -319,7 +319,7 @@ def test_elasto_gap_matches_modelica():
         assert (there["x"][-1], there["der(x)"][-1]) == pytest.approx((x, v), abs=1e-6)
 
 
-def test_mass_between_springs():
+def test_mass_between_springs_matches_closed_form():
     """The companion of the example, held on both sides without gaps: exact."""
     held = {"coordinate": "x", "stiffness": 20.0, "damping": 3.0}
     slide = {"child": "m", "type": "prismatic", "axis": "x", "coordinates": ["x"], "start": 2.0}

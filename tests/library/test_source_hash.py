@@ -27,7 +27,7 @@ def key(text: bytes) -> str:
     return hash_of_code([("module.py", text)])
 
 
-def test_comments_docstrings_and_layout_rebuild_nothing():
+def test_comment_and_docstring_changes_do_not_rebuild_the_engine():
     same = DOCUMENTED.replace(b"3.0 * (r * r)", b"3.0 * r * r")
     assert key(same) == key(PLAIN)
     assert key(same) == key(
@@ -36,7 +36,7 @@ def test_comments_docstrings_and_layout_rebuild_nothing():
     assert key(same) == key(same.replace(b"\n\n\ndef", b"\n\ndef"))
 
 
-def test_changed_code_constants_and_names_rebuild():
+def test_code_changes_rebuild_the_engine():
     kinds = [
         PLAIN,
         DOCUMENTED,

@@ -14,7 +14,7 @@ def still(**settings):
     return system, {"hoist": 0.0, "travel": 0.0, "slew": 0.0}
 
 
-def test_at_rest_both_falls_carry_half_of_the_load():
+def test_both_rope_falls_carry_half_the_load_at_equilibrium():
     system, inputs = still()
     result = system.simulate(stop_time=1.0, output_step=0.5, inputs=inputs)
     half = (4000 + 150) * 9.81 / 2
@@ -23,7 +23,7 @@ def test_at_rest_both_falls_carry_half_of_the_load():
     assert result["load_speed"] == pytest.approx(0.0, abs=1e-6)
 
 
-def test_the_load_rises_at_half_the_speed_of_the_rope_and_friction_adds_up_at_the_sheaves():
+def test_load_rises_at_half_rope_speed_with_sheave_friction():
     system, inputs = still(friction=0.02)
     result = system.simulate(stop_time=12.0, output_step=0.05, inputs=inputs | {"hoist": 0.5})
     late = np.asarray(result.time) > 10.0
@@ -34,7 +34,7 @@ def test_the_load_rises_at_half_the_speed_of_the_rope_and_friction_adds_up_at_th
     assert ratio.mean() == pytest.approx(math.exp(0.02 * 1.5 * math.pi), rel=1e-3)
 
 
-def test_the_load_keeps_its_height_while_the_trolley_travels():
+def test_load_keeps_its_height_while_trolley_travels():
     system, inputs = still(friction=0.0)
     result = system.simulate(stop_time=10.0, output_step=0.1, inputs=inputs | {"travel": 0.3})
     assert np.ptp(result["radius"]) > 2.0
@@ -42,7 +42,7 @@ def test_the_load_keeps_its_height_while_the_trolley_travels():
     assert np.ptp(result["load_height"]) < 0.06
 
 
-def test_the_load_swings_with_the_period_of_its_depth():
+def test_load_swings_with_period_of_rope_length():
     """Two parallel falls of 30 m and the drop from the trolley: 2 pi sqrt(l/g)."""
     system, inputs = still()
     result = system.simulate(stop_time=40.0, output_step=0.02, inputs=inputs | {"travel": 0.05})

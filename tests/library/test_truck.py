@@ -16,7 +16,7 @@ MASS = 6500 + 500 + 700 + 50 + 4 * (120 + 80)
 
 
 @pytest.mark.parametrize("soil", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_it_drives_over_a_bump_steers_and_stops(soil: int):
+def test_truck_drives_over_bump_steers_and_stops(soil: int):
     """The front springs feel the bump, then the rear ones, one wheelbase later; steering turns it and back; brakes end it."""
     truck = load("lib:truck", soil=soil, bump_at=5.0 if soil else 14.0)
     result = truck.compile().simulate()
@@ -55,7 +55,7 @@ def test_truck_bump_reaches_front_then_rear():
         )
 
 
-def test_ackermann_and_the_circle():
+def test_truck_steering_follows_ackermann_circle():
     """Slow and steady, the middle of the rear axle runs on the circle of radius wheelbase/tan(steer), but for the slip of the tyres."""
     d = load("lib:truck", trip=0).compile()
     steer, torque = 0.2, 900.0

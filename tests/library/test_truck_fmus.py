@@ -38,7 +38,7 @@ def driven(trip: int, way: str, stop: float, folder: Path, **settings: float):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
-def test_it_drives_over_a_bump(way: str, tmp_path: Path):
+def test_truck_fmu_drives_over_bump(way: str, tmp_path: Path):
     """The front wheels carry more where they are over it, then the rear ones, and before neither."""
     run = driven(1, way, 9.0, tmp_path)
     for name, ahead in (("load_front_left", 2.6), ("load_rear_left", -1.6)):

@@ -61,7 +61,7 @@ def test_forms_produce_equal_motion(reference, method):
 
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau", "rk4", "semi-implicit"])
-def test_every_integrator_runs_in_momenta(reference, integrator):
+def test_every_integrator_supports_momentum_forms(reference, integrator):
     """At steps of 1e-4 the method of lowest order, symplectic Euler's relative ROS2, is at 1e-7."""
     tolerance, step = (1e-10, None) if integrator in ("adams", "rk45", "radau") else (None, 1e-4)
     result = (
@@ -81,7 +81,7 @@ def test_every_integrator_runs_in_momenta(reference, integrator):
 
 
 @pytest.mark.parametrize("method", MOMENTA)
-def test_energy_is_conserved_in_momenta(method):
+def test_momentum_forms_conserve_energy(method):
     """A chain with a moving ball joint and no damping: the energy stays to the tolerance asked, over ten swings."""
     free = {**TREE, "forces": {}}
     result = (
@@ -94,7 +94,7 @@ def test_energy_is_conserved_in_momenta(method):
 
 
 @pytest.mark.parametrize("method", ["LGR", "ITR-G", "DEC-H"])
-def test_a_run_by_a_form_continues_bit_for_bit(method):
+def test_run_by_literal_form_continues_bit_for_bit(method):
     """Copying the block of a run copies all of it, what the iterations carry and the momenta of the integrator included."""
     unit = make_unit(load(TREE).compile(), "adams", method)
     run, copy = Run(unit), Run(unit)
@@ -119,7 +119,7 @@ STAGED = {
 
 
 @pytest.mark.parametrize("method", ["CBM", "LGR", "ITR-M", "ABM-H", "ITR-H"])
-def test_events_states_and_stages_by_a_form(method):
+def test_literal_forms_handle_events_states_and_stages(method):
     """A jump of a speed, a filter, a body that leaves: the run by a form is that of the default engine."""
     expected = load(STAGED).compile().simulate(stop_time=1.0, output_step=0.1, tolerance=1e-10)
     result = (
@@ -145,7 +145,7 @@ def test_unsupported_form_options_are_refused():
         load(massless).compile().simulate(stop_time=1.0, method="LGR")
 
 
-def test_inputs_follow_straight_lines_between_outputs():
+def test_literal_form_inputs_are_linear_between_outputs():
     """A moving input is interpolated: the error of a parabola is at most dt²/8 times the integral of its second derivative."""
     mass = {
         "format": "kinetree/1",

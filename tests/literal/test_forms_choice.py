@@ -31,7 +31,7 @@ def chain(bodies, kind="revolute"):
     ).compile()
 
 
-def test_prediction_follows_the_formulas():
+def test_predicted_costs_match_formulas():
     """Few bodies: composite bodies; a long chain of revolutes: the elimination of linear cost."""
     assert chain(7).choose() == "CBM"
     assert chain(60).choose() == "DEC"
@@ -43,7 +43,7 @@ def memory(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_measured_times_are_remembered(memory, monkeypatch):
+def test_measured_form_times_are_cached(memory, monkeypatch):
     monkeypatch.setattr(choice, "HOPELESS", 1.0)  # the cheapest by prediction, and DEC
     times = choice.measured_times(chain(4))
     assert set(times) == {chain(4).choose(), "DEC"}
@@ -53,7 +53,7 @@ def test_measured_times_are_remembered(memory, monkeypatch):
     assert chain(4).choose(measured=True) == min(times, key=times.__getitem__)
 
 
-def test_unreadable_memory_is_measured_anew(memory, monkeypatch):
+def test_unreadable_cache_of_form_times_is_measured_again(memory, monkeypatch):
     path = choice.memory_path()
     path.parent.mkdir(parents=True)
     path.write_text("{", encoding="utf-8")
@@ -62,12 +62,12 @@ def test_unreadable_memory_is_measured_anew(memory, monkeypatch):
     assert list(json.loads(path.read_text(encoding="utf-8")).values()) == [{"DEC": 1e-6}]
 
 
-def test_class_does_not_depend_on_the_numbering():
+def test_class_of_tree_is_independent_of_numbering():
     assert choice.tree_class([1, 2, 3], [0, 1, 1]) == choice.tree_class([1, 3, 2], [0, 1, 1])
     assert choice.tree_class([1, 2, 3], [0, 1, 1]) != choice.tree_class([1, 2, 3], [0, 1, 2])
 
 
-def test_hopeless_forms_are_not_tried(memory, monkeypatch):
+def test_forms_with_excessive_cost_are_not_timed(memory, monkeypatch):
     """A long chain: cubic forms are left out, the linear ones stay."""
     monkeypatch.setattr(choice, "evaluation_time", lambda system, method: 1.0)
     assert {"DEC", "ABM", "LGR"} <= set(choice.measure_forms(chain(300))) < set(chain(2).costs())

@@ -46,13 +46,13 @@ def test_carrier_operation_counts_match_prediction(modules: int):
             assert found[method] == value(polynomial(data["printed"][method]), modules)
 
 
-def test_sparse_solve_of_a_full_matrix():
+def test_sparse_solve_cost_of_full_matrix_matches_dense():
     """(B.8) on a full matrix is (B.6): n³/3 + 3n²/2 + n/6 plus the n² by which (B.8) counts both triangular solves in full."""
     n = 9
     assert sparse_solve(range(1, n + 1)) == (2 * n**3 + 15 * n**2 + n) / 6
 
 
-def test_forms_are_complete_and_numbering_is_checked():
+def test_cost_formulas_cover_all_forms_and_check_numbering():
     assert tuple(costs([1, 1], [0, 1])) == FORMS
     with pytest.raises(ValueError, match="regular"):
         costs([1, 1], [2, 0])

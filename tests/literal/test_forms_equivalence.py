@@ -133,7 +133,7 @@ def test_body_axes_kinematics_match_absolute_poses(tree):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_bodies_without_mass(seed):
+def test_forms_with_massless_bodies_agree(seed):
     """A massless body between others is fine where M_i is not inverted; the first kind names it."""
     tree = random_tree(np.random.default_rng(seed), 12, "chain", "revolute", massless=True)
     light = np.flatnonzero(tree.mass == 0.0)

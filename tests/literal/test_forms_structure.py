@@ -55,7 +55,7 @@ def path_to(tree, i):
 
 @DRAWN
 @given(trees)
-def test_no_fill_in_of_the_mass_matrix(tree):
+def test_mass_matrix_factor_has_no_fill_in(tree):
     """Theorem 2.5: row i of L has blocks for the joints on the path 0 -> i and nothing else."""
     if not len(tree.u):
         return
@@ -75,7 +75,7 @@ def test_no_fill_in_of_the_mass_matrix(tree):
 
 @DRAWN
 @given(trees)
-def test_no_fill_in_of_the_multipliers(tree):
+def test_multiplier_matrix_factor_has_no_fill_in(tree):
     """Theorem 2.6: row i of L has blocks for the predecessor, the siblings before i and i itself."""
     d, I = Dense(tree), instance(tree)
     assert I.call("literal_state") == I.call("lgr") == 0
@@ -117,14 +117,14 @@ def flops():
     return json.loads(done.stdout)
 
 
-def test_work_of_the_factorisations(flops):
+def test_factorisation_operation_counts_match_formulas(flops):
     """Operations counted in both block Cholesky methods are those of (B.8) without fill-in, to the last one."""
     for case in flops["factorisations"]:
         for name, (counted, predicted) in case.items():
             assert counted == predicted, name
 
 
-def test_work_of_the_forms(flops):
+def test_form_operation_counts_match_formulas(flops):
     """The cost formulas describe this code: within 20 % for every form, number of freedoms and topology."""
     for case, forms in flops["forms"].items():
         for name, count in forms.items():
@@ -132,7 +132,7 @@ def test_work_of_the_forms(flops):
 
 
 @pytest.mark.parametrize("bodies", [10, 10_000])
-def test_storage_grows_with_the_pairs_that_occur(bodies):
+def test_storage_grows_with_nonzero_pairs(bodies):
     """M on a star and H on a chain take storage linear in N."""
     u_at = np.concatenate([[0], np.arange(bodies + 1)])
     chain, star = np.arange(-1, bodies), np.array([-1, 0] + [1] * (bodies - 1))
@@ -160,7 +160,7 @@ def test_equations_have_zero_residual(shape, joint):
 
 
 @pytest.mark.parametrize("ratio", [1e-6, 1e6])
-def test_extreme_mass_ratios(ratio):
+def test_forms_agree_for_extreme_mass_ratios(ratio):
     """Alternating bodies 1e6 times lighter or heavier. The second kind and the eliminations lose nothing in the residual; the first kind works with
     accelerations (R_i − R_j)/m of light bodies between heavy ones and so loses the ratio: eps · 1e6 · N = 2e-9."""
     tree = random_tree(np.random.default_rng(8), 10, "chain", "revolute")
@@ -172,7 +172,7 @@ def test_extreme_mass_ratios(ratio):
     assert relative_residual(I, "lgr") <= 2.2e-16 * 1e6 * 10
 
 
-def test_iteration_carries_its_matrix():
+def test_iterative_form_reuses_its_matrix():
     """Along a smooth motion one factorisation serves, with a few iterations per evaluation; both products with M and the direct variant agree."""
     tree = random_tree(np.random.default_rng(2), 12, "chain", "universal")
     n = len(tree.u)
@@ -191,7 +191,7 @@ def test_iteration_carries_its_matrix():
         assert np.mean(iterations) < n / 4
 
 
-def test_iteration_survives_a_jump():
+def test_iterative_form_converges_after_state_jump():
     """Far from the carried matrix the iteration does not contract: line search or a new factorisation give the full accuracy all the same."""
     tree = random_tree(np.random.default_rng(4), 8, "random", "revolute")
     for form in (*ITERATED, "itr_h"):

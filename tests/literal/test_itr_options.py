@@ -18,7 +18,7 @@ def run(**how):
 
 
 @pytest.mark.parametrize("method", ["ITR-M", "ITR-G", "ITR-DIRECT", "ITR-H"])
-def test_wide_tolerance_leaves_an_error_of_its_size(method: str):
+def test_itr_error_follows_its_tolerance(method: str):
     exact, fine, wide = (
         run(),
         run(method=method, itr_tolerance=1e-13),
@@ -29,14 +29,14 @@ def test_wide_tolerance_leaves_an_error_of_its_size(method: str):
         assert 1e-8 < np.abs(wide[name] - exact[name]).max() < 0.1
 
 
-def test_other_methods_refuse_the_tolerance():
+def test_other_methods_refuse_itr_tolerance():
     with pytest.raises(ValueError, match="this run is by 'CBM'"):
         run(method="CBM", itr_tolerance=1e-6)
     with pytest.raises(ValueError, match="itr_tolerance is 2"):
         run(method="ITR-M", itr_tolerance=2.0)
 
 
-def test_tolerance_of_the_description_is_taken():
+def test_itr_tolerance_of_description_is_used():
     description = PENDULUM.description.model_dump(exclude_unset=True, by_alias=True)
     description["run"] = {"itr_tolerance": 1e-2, "method": "ITR-G"}
     told = load(description).compile().simulate(0.2, output_step=0.05, integrator="rk4", step=5e-3)
@@ -58,7 +58,7 @@ def test_advised_step_keeps_the_change_of_the_mass_matrix_within_its_bound():
     assert math.isinf(itr_step_advice(SYSTEM, 0.0, q, np.zeros(2)).sure)
 
 
-def test_tolerance_beside_another_method_is_warned_about():
+def test_itr_tolerance_with_another_method_is_warned():
     description = PENDULUM.description.model_dump(exclude_unset=True, by_alias=True)
     for method, count in (("CBM", 1), ("ITR-M", 0)):
         description["run"] = {"itr_tolerance": 1e-3, "method": method}
@@ -66,7 +66,7 @@ def test_tolerance_beside_another_method_is_warned_about():
         assert sum("itr_tolerance" in str(warning) for warning in told) == count
 
 
-def test_iterations_are_a_column_of_runs_by_itr(tmp_path: Path):
+def test_runs_by_itr_record_iterations(tmp_path: Path):
     """They stay at or below rank + 1 (2.40), grow fewer with a wider residual, and go into files."""
     system = load("lib:chain", n=8).compile()
     fine = system.simulate(stop_time=0.3, method="ITR-M")

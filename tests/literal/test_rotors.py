@@ -72,7 +72,7 @@ def state(system, seed=0):
 
 
 @pytest.mark.parametrize("method", LAGRANGIAN)
-def test_rates_in_every_form(method):
+def test_rotor_accelerations_agree_in_every_form(method):
     plain, driven, D = both()
     q, u = state(plain)
     M = plain.mass_matrix(0.0, q)
@@ -84,7 +84,7 @@ def test_rates_in_every_form(method):
 
 
 @pytest.mark.parametrize("method", HAMILTONIAN)
-def test_momenta_and_their_rates_in_every_form(method):
+def test_rotor_momenta_and_rates_agree_in_every_form(method):
     plain, driven, D = both()
     q, u = state(plain)
     p = driven.momenta(0.0, q, u)
@@ -127,7 +127,7 @@ def test_rotor_reactions_match_equivalent_motion(method):
     assert reached == pytest.approx(expected, abs=1e-11)
 
 
-def test_energy_is_kept():
+def test_rotor_motion_conserves_energy():
     _, driven, _ = both(rotors=ROTORS)
     conservative = copy.deepcopy(PLAIN)
     conservative["forces"] = {}
@@ -176,7 +176,7 @@ def both_of_four_bar():
     return first, second, D
 
 
-def test_forms_of_the_first_kind_refuse():
+def test_lagrange_forms_of_the_first_kind_refuse_rotors():
     _, driven, _ = both()
     assert driven.choose() != "LGR"
     with pytest.raises(EvaluationError, match="rotor"):
@@ -185,7 +185,7 @@ def test_forms_of_the_first_kind_refuse():
         driven.hamilton(0.0, *driven.start(), method="LGR-H")
 
 
-def test_wrong_numbers_are_refused():
+def test_invalid_rotor_values_are_refused():
     from kinetree.models import ModelError
 
     for joint, value in (("A", [1.0, 2.0]), ("C", [1.0])):

@@ -70,7 +70,7 @@ def test_infeasible_prescribed_motions_are_reported(cut: str):
     assert dict(zip(system.coordinates, system.start()[0], strict=True))["x"] == pytest.approx(0.3)
 
 
-def test_command_line_warns(tmp_path, capsys):
+def test_command_line_warns_of_changed_start_values(tmp_path, capsys):
     """`check` and `run` print the warnings of a system."""
     import json
 
@@ -198,7 +198,7 @@ def test_rigid_truss_beside_loop_is_named(order):
     assert "'C'" in str(caught.value)
 
 
-def test_flat_four_bar_is_no_truss():
+def test_flat_four_bar_is_not_reported_as_rigid():
     """A parallelogram that starts on one line has two ways to go on, so that it is no dead point of this kind."""
     d = described("four_bar")
     d["parameters"] |= {"a": 0.5, "b": 1.0, "c": 0.5, "d": 1.0}
@@ -246,7 +246,7 @@ def geared(ratio: float = 2.0, force: float = 0.0) -> dict[str, Any]:
     }
 
 
-def test_massless_slider_on_a_gear():
+def test_massless_slider_on_a_gear_is_solved():
     """The tree has no inertia for it, the whole has: 3 kg feel twice the force on the slider, to the last digits but three."""
     system = load(geared(2.0, 1.5)).compile()
     q, u = system.start()
@@ -255,7 +255,7 @@ def test_massless_slider_on_a_gear():
     assert result["y"][-1] == pytest.approx(2.0 * (1.0 + 0.5), rel=1e-9)
 
 
-def test_massless_sliders_side_by_side():
+def test_parallel_massless_sliders_are_solved():
     """Each has a gear of its own: 3 kg feel twice the one force and three times the other, 2*1.5 + 3*1 N."""
     d = geared(2.0, 1.5)
     d["bodies"]["n"] = {"mass": 0}
@@ -266,7 +266,7 @@ def test_massless_sliders_side_by_side():
     assert system.accelerations(0.0, *system.start()) == pytest.approx([2.0, 4.0, 6.0], rel=1e-11)
 
 
-def test_a_set_speed_is_not_spoilt_by_borrowed_inertia():
+def test_set_speed_is_unaffected_by_proximal_inertia():
     """Projection in the metric of the masses alone: the speed of the mass stays, the slider follows it."""
     system = load(geared()).compile()
     q, u = system.project(0.0, [0.0, 0.0], [1.0, 0.0])
@@ -274,7 +274,7 @@ def test_a_set_speed_is_not_spoilt_by_borrowed_inertia():
 
 
 @pytest.mark.parametrize("massless", ["coupler", "rocker", "crank"])
-def test_massless_links_of_a_four_bar(massless):
+def test_four_bar_with_massless_links_is_solved(massless):
     """One link without mass, any joint cut: all cuts give the motion that a link of a billionth of the mass has."""
     light = described(
         "four_bar"
@@ -308,7 +308,7 @@ def test_unconstrained_massless_body_is_refused():
 # -- momenta --------------------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("method", ["DEC-H", "CBM-H", "ABM-H", "ITR-H"])
 @pytest.mark.parametrize("name", ["four-bar", "slider-crank-spatial", "rolling-disc"])
-def test_momentum_rates_of_loops(name, method):
+def test_momentum_rates_of_loops_match_forces(name, method):
     """Rates of momenta lacked the forces of the constraints; they are the differences of the momenta along the motion (error step²)."""
     system = load(f"lib:{name}").compile()
     q, u = system.start()

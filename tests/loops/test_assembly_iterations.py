@@ -68,7 +68,7 @@ def test_start_perturbation_is_reproducible(monkeypatch):
 
 
 @pytest.mark.parametrize("works", [0, 1, 2, 5, 23, 24])
-def test_given_values_are_kept_then_soft_then_guesses_are_shaken(works: int, monkeypatch):
+def test_assembly_relaxes_given_values_then_perturbs_guesses(works: int, monkeypatch):
     seen, shaken = [], []
 
     def close(model, ws, t):
@@ -96,7 +96,7 @@ def test_given_values_are_kept_then_soft_then_guesses_are_shaken(works: int, mon
     assert A.close_positions(None, ws, 0.0) == 5
 
 
-def test_given_speeds_change_only_if_necessary(monkeypatch):
+def test_given_start_speeds_change_only_if_necessary(monkeypatch):
     """Twenty corrections with them as they are, then twenty with them soft; what is closed, relative to the largest speed, ends it."""
     held: list[tuple[int, float]] = []
     residuals: list[float] = []
@@ -224,7 +224,7 @@ def test_set_coordinates_are_kept_while_the_loops_close(monkeypatch):
             assert len(steps) == 2
 
 
-def test_singular_directions_fade(monkeypatch):
+def test_assembly_steps_damp_singular_directions(monkeypatch):
     """A squared sine s gets the part 1 - (blur/(s + blur))^6 of what it asks for."""
     model = SimpleNamespace(
         l_kind=np.zeros(2), l_row=np.array([0, 1, 3]), l_part=np.array([0, 4, 1])
@@ -247,7 +247,7 @@ def test_singular_directions_fade(monkeypatch):
     assert ws.loop_lam == pytest.approx(-part * ws.loop_r / (scales * sines), rel=1e-9)
 
 
-def test_the_steps_of_a_solution(monkeypatch):
+def test_constrained_solution_steps_run_in_order(monkeypatch):
     """The factor serves where no angle is small; bodies without mass borrow and pay back; open loops are pulled; contacts hold after all."""
     order: list[str] = []
 
@@ -325,7 +325,7 @@ def test_the_steps_of_a_solution(monkeypatch):
     assert steps()[:2] == (3, ["apply_loads", "eliminate_all"])
 
 
-def test_open_loops_are_pulled_by_their_gap_and_its_rate(monkeypatch):
+def test_open_loops_are_closed_by_gap_and_gap_rate(monkeypatch):
     """-2 v/τ - g/τ² with 1/τ three times the rate of the motion; the multipliers that were there stay."""
     order: list[str] = []
 
@@ -400,7 +400,7 @@ def test_dead_points_are_detected(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [-1, 0, 1])
-def test_impulses_along_set_speeds_are_answered_under_the_constraints(n: int, monkeypatch):
+def test_impulses_along_set_speeds_satisfy_constraints(n: int, monkeypatch):
     """A unit along one of them, whose answer without constraints is kept, or all that were found; multipliers by what the rows say against it."""
 
     def respond(model, ws):

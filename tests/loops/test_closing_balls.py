@@ -66,7 +66,7 @@ def slider_crank() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("d", [slider_crank(), bar_on_two_balls()], ids=["ground", "moving base"])
-def test_closing_ball_without_coordinates(d: dict[str, Any]):
+def test_loop_closing_ball_joint_has_no_coordinates(d: dict[str, Any]):
     """Freedoms, accelerations, constraint forces and reactions of all joints are those of the ball with its coordinates."""
     few, all_of_it = both(d)
     assert few.n == all_of_it.n - 3 and few.freedoms == all_of_it.freedoms
@@ -88,7 +88,7 @@ def test_closing_ball_without_coordinates(d: dict[str, Any]):
         assert wrench == pytest.approx(reactions[joint], abs=1e-9), joint
 
 
-def test_motion_of_a_closing_ball():
+def test_motion_with_loop_closing_ball_joint_matches_reference():
     """The run of fewer coordinates is that of all: 1e-7 after a second, at tolerances of 1e-10."""
     systems = both(bar_on_two_balls())
     few, all_of_it = (
@@ -98,7 +98,7 @@ def test_motion_of_a_closing_ball():
         assert few[name] == pytest.approx(all_of_it[name], abs=1e-7), name
 
 
-def test_closing_ball_moves_with_a_parameter():
+def test_loop_closing_ball_joint_follows_a_parameter():
     """The place of a closing ball follows a parameter that is set after compilation."""
     d = bar_on_two_balls()
     later = reparameterized_system(load(d).compile(), {"reach": 0.55})
@@ -109,7 +109,7 @@ def test_closing_ball_moves_with_a_parameter():
     )
 
 
-def test_closing_ball_at_rigidly_attached_bodies():
+def test_loop_closing_ball_joint_at_merged_bodies_matches_reference():
     """A ball at a bracket that is merged with its carrier closes at the bracket's place."""
     d = bar_on_two_balls()
     rigid = {"type": "rigid", "at": [0.1, 0.2, 0.0], "frame": [{"rotate": "z", "by": 0.4}]}
@@ -129,19 +129,19 @@ def test_closing_ball_at_rigidly_attached_bodies():
 
 
 @pytest.mark.parametrize("given", [{"start": [1, 0, 0, 0]}, {"coordinates": ["a", "b", "c", "d"]}])
-def test_closing_ball_keeps_what_is_given(given: dict[str, Any]):
+def test_loop_closing_ball_joint_keeps_given_start_values(given: dict[str, Any]):
     """A ball whose start or coordinates the description names keeps its coordinates."""
     assert load(bar_on_two_balls(**given)).compile().n == 8
 
 
-def test_closing_ball_out_of_reach():
+def test_loop_closing_ball_joint_out_of_reach_is_reported():
     """What cannot be closed is refused with the joint's name."""
     d = bar_on_two_balls(child_at=[0, 0, 50.0])
     with pytest.raises(EvaluationError, match="last"):
         load(d).compile().start()
 
 
-def test_host_keeps_a_ball_closed():
+def test_model_exchange_host_keeps_ball_joint_closed():
     """A ball opened by 1e-4 closes under model exchange, as any loop does."""
     host = Host(bar_on_two_balls())
     y = host.start.copy()

@@ -26,7 +26,7 @@ def sled(across: float, **more):
     ).compile()
 
 
-def test_blade_residual_is_lateral_speed():
+def test_knife_edge_residual_is_lateral_speed():
     """-ẋ sin + ẏ cos of the heading: positions are never violated, speeds are."""
     system = sled(math.tan(0.3))
     q, u = system.start()
@@ -40,7 +40,7 @@ def test_blade_residual_is_lateral_speed():
     )
 
 
-def test_start_across_blade_names_blade():
+def test_start_speed_across_knife_edge_names_the_constraint():
     """Beside the speeds of the start as they became, the given one would slip."""
     found = sled(2.0).warnings
     assert found and all(
@@ -66,7 +66,7 @@ def test_changed_start_names_violated_coupling():
     assert found and all("'gear' would be open by 0.5" in text for text in found)
 
 
-def test_relations_follow_inputs_and_states_that_are_given():
+def test_couplings_use_given_inputs_and_states():
     """A drive that holds a state: its speed is right where the state is, and off by the difference from its start elsewhere."""
     system = load("lib:trailer").compile(speed_0=2.0, angle_0=0.0)
     q, u = system.start()

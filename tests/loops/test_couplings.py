@@ -32,7 +32,7 @@ SKATE = [{"blade": {"body": "b", "normal": "y"}}, "der(x)*sin(f) - der(y)*cos(f)
 
 @pytest.mark.parametrize("form", SKATE)
 @pytest.mark.parametrize("integrator", ["adams", "radau", "rk45"])
-def test_skate_runs_a_circle(form, integrator):
+def test_skate_moves_on_a_circle(form, integrator):
     """A relation with der() was a relation of nothing: its rows had no slopes. A skate with constant speed and turn rate runs a circle."""
     system = load(planar(form)).compile()
     assert (system.freedoms, system.position_freedoms) == (2, 3)
@@ -41,7 +41,7 @@ def test_skate_runs_a_circle(form, integrator):
     assert np.abs(result["y"] - (1 - np.cos(result.time))).max() < 1e-7
 
 
-def test_knife_edge_on_an_incline():
+def test_knife_edge_on_an_incline_matches_closed_form():
     """From rest, spinning: x = g sin(a)/(2 w²) sin²(wt), y = g sin(a)/(2 w²) (wt - sin(2wt)/2), x down the slope: it does not slide away."""
     w, a = 1.3, 0.4
     d = planar(
@@ -69,7 +69,7 @@ def test_chaplygin_sleigh_matches_equations():
         assert np.abs(result[name] - row).max() < 1e-7, name
 
 
-def test_blade_on_a_moving_body():
+def test_knife_edge_on_a_moving_body_matches_reference():
     """On a carriage that moves evenly a skate runs its circle beside it (Galilei): the velocity of the body underneath is taken off."""
     d = planar({"blade": {"body": "b", "normal": "y", "on": "carriage"}}, (1.5, 0.0, 1.0))
     d["bodies"]["carriage"] = {"mass": 1e9, "inertia": [1, 1, 1, 0, 0, 0]}
@@ -118,7 +118,7 @@ def disc(**parameters: float):
     return system, (r, m, m * (3 * r * r + h * h) / 12, m * r * r / 2, values["g"])
 
 
-def test_rolling_disc_in_steady_precession():
+def test_rolling_disc_keeps_steady_precession():
     """The spin that steady rolling needs keeps the lean; height and energy stay; the contact runs a circle."""
     lean, turn = 0.5, 1.7
     _, (r, m, A, C, g) = disc()
@@ -135,7 +135,7 @@ def test_rolling_disc_in_steady_precession():
     assert result["load"] == pytest.approx(m * g, rel=1e-6)
 
 
-def test_rolling_disc_against_newton_and_euler():
+def test_rolling_disc_matches_newton_euler_equations():
     """Lean and spins over two seconds of a wobbling disc, against equations written without any multibody theory."""
     system, numbers = disc(lean_0=0.35, turn_0=0.8, spin_0=6.0)
     result = system.simulate(stop_time=2, output_step=0.1, tolerance=1e-11)
@@ -168,7 +168,7 @@ def test_rolling_disc_against_newton_and_euler():
     assert np.ptp(result["energy"]) < 1e-8 * result["energy"][0]
 
 
-def test_rolling_sphere_down_an_incline():
+def test_sphere_rolls_down_incline_as_formula():
     """g sin(a) 5/7 for a solid ball, whatever joint it has."""
     a, r = 0.3, 0.1
     ball = {"mass": 2.0, "inertia": [0.4 * 2.0 * r * r] * 3 + [0, 0, 0]}
@@ -194,7 +194,7 @@ def test_rolling_sphere_down_an_incline():
     assert np.ptp(result["energy"]) < 1e-7
 
 
-def test_ball_on_a_turntable():
+def test_ball_on_a_turntable_matches_closed_form():
     """A ball that rolls on an even turntable runs a circle at 2/7 of the table's rate, whatever its mass (R. Weltner, Am. J. Phys. 47, 1979, 984)."""
     r, rate = 0.05, 3.0
     d = {
@@ -243,7 +243,7 @@ def test_trailer_folds_in_reverse():
     )
 
 
-def test_trailer_on_a_circle():
+def test_trailer_on_a_circle_matches_closed_form():
     """Steady turn: radius wheelbase/tan(steer), sin(angle) = -bar/radius."""
     result = (
         load("lib:trailer", angle_0=0.0)
@@ -256,7 +256,7 @@ def test_trailer_on_a_circle():
 
 
 # -- points ---------------------------------------------------------------------------------------------------------------------------------
-def test_bead_on_a_parabola():
+def test_bead_on_a_parabola_matches_closed_form():
     """(1 + 4k²x²) ẍ + 4k²x ẋ² + 2gkx = 0 for z = k x²: the place of a point in a coupling, exact to rounding."""
     k, x, v = 0.8, 0.3, 1.1
     d = {
@@ -297,7 +297,7 @@ def bob(length: Any, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_distance_is_a_pendulum():
+def test_distance_coupling_equals_pendulum():
     """A point mass at a constant distance: ẍ = g - (g·e + v²/l) e, the pull in the rod is the force of the coupling."""
     system = load(bob(1.0)).compile()
     q, u = system.start()
@@ -309,7 +309,7 @@ def test_distance_is_a_pendulum():
     )  # positive pushes the points apart
 
 
-def test_length_follows_time_and_states():
+def test_coupled_length_follows_time_and_states():
     """A winch: the distance is a law of time, or a state that has the same rate; both move alike and the books have the winch's work."""
     laws = ("1 - 0.1*t", "rope")
     ends = []
@@ -322,7 +322,7 @@ def test_length_follows_time_and_states():
     assert np.abs(ends[0] - ends[1]).max() < 1e-7
 
 
-def test_state_moves_a_coordinate():
+def test_coupling_moves_coordinate_by_a_state():
     """A state in a relation of positions counted as a constant: its rate belongs to the speeds and the rate of its rate to the accelerations."""
     d = {
         **HEAD,
@@ -336,7 +336,7 @@ def test_state_moves_a_coordinate():
     assert np.abs(result["der(q)"] - np.cos(2 * result.time)).max() < 1e-8
 
 
-def test_input_moves_a_speed():
+def test_coupling_moves_speed_by_an_input():
     """A relation of speeds follows an input; one of positions with an input is said: where the input jumps the mechanism does."""
     d = {
         **HEAD,
@@ -355,7 +355,7 @@ def test_input_moves_a_speed():
     assert system.start()[0] == pytest.approx([0.7])
 
 
-def test_input_that_jumps_or_slopes():
+def test_coupling_handles_input_jumps_and_slopes():
     """A jump of the commanded speed counts from its instant, not from the end of the next step, and its impulse stands in the books.
 
     A smooth command has its rates: of a command 0.7 + t² the force is J times 2, to the tolerance of the samples between rows.
@@ -449,7 +449,7 @@ def check_dense(system) -> None:
 
 
 @pytest.mark.parametrize("name", DENSE)
-def test_couplings_against_dense_equations(name):
+def test_couplings_match_dense_equations(name):
     """Coordinates of free joints, distances, orientations, components in body axes have the slopes of what they measure."""
     check_dense(load(DENSE[name]()).compile())
 
@@ -478,7 +478,7 @@ def test_invalid_couplings_are_refused(value, word):
         load(planar(value, states=states, outputs={"energy": {"quantity": "energy"}})).compile()
 
 
-def test_couplings_leave_with_their_bodies():
+def test_couplings_are_dropped_with_their_bodies():
     """A blade whose body is dropped falls away with it, and so does its force."""
     d = planar({"blade": {"body": "b", "normal": "y"}})
     d["bodies"]["other"] = PLATE
@@ -494,7 +494,7 @@ def test_couplings_leave_with_their_bodies():
     assert result["s"][-1] == pytest.approx(1.0)
 
 
-def test_blade_contradicts_a_drive():
+def test_knife_edge_contradicting_a_drive_is_reported():
     """Rows that contradict each other: the relation is named."""
     d = planar("x - t")
     d["couplings"]["still"] = "x"
@@ -540,7 +540,7 @@ def test_coupling_of_rigidly_joined_bodies_is_refused(coupling):
         load(pair("rigid", coupling)).compile()
 
 
-def test_coupling_of_bodies_that_a_stage_locks_holds_nothing():
+def test_coupling_of_locked_bodies_has_no_effect():
     """From the lock on the rod between both bodies is idle: the motion is the one without it."""
     stages = [
         {"ends": {"at": 0.2}, "lock": ["wrist"]},

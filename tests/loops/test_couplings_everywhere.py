@@ -29,7 +29,7 @@ def slide(**more: Any) -> dict[str, Any]:
     }
 
 
-def test_rest_and_small_motions_under_a_blade():
+def test_equilibrium_and_linearisation_with_knife_edge():
     """Rest is where nothing acts along the blade, whatever acts across it; both masses of the path swing: w² = k/(2m)."""
     system = load(slide()).compile()
     rest = system.equilibrium()
@@ -38,7 +38,7 @@ def test_rest_and_small_motions_under_a_blade():
     assert frequency == pytest.approx(np.sqrt(50 / 4.0) / (2 * np.pi), rel=1e-8)
 
 
-def test_event_sets_a_speed_under_a_blade():
+def test_event_sets_speed_consistent_with_knife_edge():
     """The set speed is taken along the blade: the other follows, energy changes by the square."""
     event = {"hit": {"when": "x > 0.5", "set": {"der(x)": "-0.5*der(x)"}}}
     d = slide(events=event, forces={})
@@ -49,7 +49,7 @@ def test_event_sets_a_speed_under_a_blade():
     ] == pytest.approx(0.5, abs=1e-10)
 
 
-def test_lock_under_a_rolling_constraint():
+def test_lock_with_rolling_constraint_conserves_momentum():
     """A rolling ball whose body locks to a carriage: the row of positions stays, what cannot move any more has stopped."""
     ball = {"mass": 1.0, "inertia": [0.004, 0.004, 0.004, 0, 0, 0]}
     d = {
@@ -83,7 +83,7 @@ def disc_run():
 
 
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_rolling_disc_as_an_archive(backend, disc_run, tmp_path):
+def test_rolling_disc_fmu_matches_run(backend, disc_run, tmp_path):
     """Co-simulation in steps of 10 ms, and a host that integrates by itself: the motion of the run, no events, the disc on its plane."""
     path = tmp_path / "disc.fmu"
     build_fmu(load("lib:rolling-disc"), path, backend)

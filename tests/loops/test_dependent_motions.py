@@ -47,7 +47,7 @@ def closed_form(times, lift=0.1, turn=0.3, speed=1.0):
     ).y[0]
 
 
-def test_motion_is_that_of_lagranges_equation():
+def test_dependent_motion_matches_lagrange_equation():
     system = load(cam()).compile()
     assert system.freedoms == 1
     for integrator in ("auto", "radau", "verner65"):
@@ -59,7 +59,7 @@ def test_motion_is_that_of_lagranges_equation():
         )
 
 
-def test_a_body_turned_and_shifted_along_a_curve_keeps_its_energy():
+def test_body_guided_along_a_curve_conserves_energy():
     """A bead that moves along a helix and turns with its tangent: down a turn for 1.26 m."""
     d = cam(
         joints={
@@ -82,7 +82,7 @@ def test_a_body_turned_and_shifted_along_a_curve_keeps_its_energy():
     assert np.ptp(result["E"]) < 1e-6
 
 
-def test_what_names_no_coordinate_is_refused_where_it_stands():
+def test_dependent_motion_without_coordinate_is_refused():
     for by, said in (
         ("0.1*der(turn)", "der(turn)"),
         ("0.1*turn + der(turn)", "der(turn)"),
@@ -97,7 +97,7 @@ def test_what_names_no_coordinate_is_refused_where_it_stands():
         assert any("joints.j.transforms[1].by" in line for line in told)
 
 
-def test_rotors_belong_to_the_coordinates_that_are_written():
+def test_rotors_belong_to_independent_coordinates():
     d = cam()
     plain = load(d).compile()
     d["joints"]["j"]["rotor_inertia"] = [0.5]
@@ -107,7 +107,7 @@ def test_rotors_belong_to_the_coordinates_that_are_written():
     assert difference == pytest.approx(np.diag([0.5, 0.0]), abs=1e-14)
 
 
-def test_stages_let_the_joint_go_and_lock_it():
+def test_stages_release_and_lock_dependent_joint():
     for change in ("free", "lock"):
         stages = [{"name": "on", "ends": {"at": 0.4}, change: ["j"]}, {"name": "off"}]
         result = load(cam(stages=stages)).compile().simulate(stop_time=0.8, output_step=0.01)
@@ -116,7 +116,7 @@ def test_stages_let_the_joint_go_and_lock_it():
         assert bend[1:-1] == pytest.approx(0.0 if change == "lock" else -G, abs=1e-4)
 
 
-def test_slopes_see_the_law():
+def test_derivatives_include_dependent_motion_law():
     d = cam()
     system = load(d).compile()
     result = system.simulate(stop_time=0.5, integrator="rk4", step=1e-3, output_step=0.05)
@@ -128,7 +128,7 @@ def test_slopes_see_the_law():
 
 
 @pytest.mark.slow
-def test_fmu_moves_as_the_run(tmp_path):
+def test_dependent_motion_fmu_matches_run(tmp_path):
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.scripts.fmi.verify import verify
 

@@ -78,7 +78,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("redundant", [0, 1, 2])
 @pytest.mark.parametrize("name", SHAPES)
-def test_solutions_are_those_of_dense_algebra(name: str, redundant: int):
+def test_envelope_solutions_match_dense_algebra(name: str, redundant: int):
     """Rows that others determine are dropped: their multipliers are zero, and what is asked for consistently is met."""
     model, ws = groups(*SHAPES[name])
     rng = np.random.default_rng(redundant)
@@ -100,7 +100,7 @@ def test_solutions_are_those_of_dense_algebra(name: str, redundant: int):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_damping_is_a_part_of_the_scales_of_rows(name: str):
+def test_envelope_damping_is_relative_to_row_scales(name: str):
     """Of shifts and of turns each its own: the largest diagonal of the group."""
     model, ws = groups(*SHAPES[name])
     dense, row = matrix(model, 4), model.l_row
@@ -118,7 +118,7 @@ def test_damping_is_a_part_of_the_scales_of_rows(name: str):
     )
 
 
-def test_rows_that_are_used():
+def test_used_envelope_rows_are_marked():
     """All; none of a group that holds speeds alone when positions are wanted; as many as the rank when the mechanism moves."""
     for use, found in ((E.ALL, [3, 4, 2]), (E.PLACING, [3, 0, 2]), (E.MOVING, [2, 4, 1])):
         model, ws = groups([3, 4, 2], [0, 0, 1])
@@ -168,7 +168,7 @@ def test_redundancy_is_measured_by_squared_sine():
     assert clear == 0.0 and ws.loop_found[0] == 1
 
 
-def test_pivots_are_scaled():
+def test_envelope_pivots_are_scaled():
     """A turn of a small arm is no worse a row than a shift: relative to the largest of its own sort."""
     model, ws = groups([4], [0], [[0, 1, 3, 4]])
     fill(model, ws, np.diag([4.0, 1.0, 3e-6, 4e-6]))
@@ -190,7 +190,7 @@ def test_pivots_are_scaled():
 
 
 # -- products --------------------------------------------------------------------------------------------------------------------------------------
-def test_products_run_over_the_bodies_that_groups_share():
+def test_constraint_products_use_shared_bodies():
     """X of a path of one joint of two speeds and one of one, and of a path with the first of them alone; groups of three rows and others."""
     for sizes in ([3, 3], [2, 3], [3, 1], [6, 3]):
         model, ws = groups(sizes, [0, 0])
@@ -247,7 +247,7 @@ def threes(seed: int) -> tuple[SimpleNamespace, np.ndarray, np.ndarray]:
     return ws, np.array([a, b]), lower
 
 
-def test_blocks_of_three():
+def test_three_by_three_blocks_match_dense_algebra():
     ws, (a, b), lower = threes(1)
     B.subtract_threes(ws, 0, 9, 18)
     kept = np.where(np.eye(3) > 0, 1.0 / np.where(lower == 0.0, 1.0, lower), lower)
@@ -304,7 +304,7 @@ def test_a_rotation_vector_is_axis_times_angle(angle: float):
         assert found == pytest.approx(sign * angle * axis, abs=1e-12 + 1e-7 * (angle > 3.14))
 
 
-def test_the_worst_row_and_the_widest_gap():
+def test_worst_row_and_largest_gap_are_found():
     ws = SimpleNamespace(
         loop_r=np.array([1.0, -3.0, 2.0]),
         loop_open=np.array([0.5, 4.0, 1.0]),

@@ -54,7 +54,7 @@ def two_balls(order: tuple[str, ...], change: dict) -> dict:
     [{"lock": ["left"]}, {"lock": ["right"]}, {"free": ["left"]}, {"free": ["right"]}],
     ids=str,
 )
-def test_inner_changes_of_a_loop_keep_the_moment_of_momentum(order, change):
+def test_locks_inside_a_loop_conserve_angular_momentum(order, change):
     """A joint that locks may be cut no longer and another one in its place: the new half of the body that this cuts had no momentum.
 
     A joint that lets go takes nothing; a lock is plastic: the least change of the speeds, so that the energy after it does not depend on the cut.

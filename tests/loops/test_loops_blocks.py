@@ -79,7 +79,7 @@ def test_planar_treatment_changes_no_result(model):
     assert np.abs(carried - pushed).max() < 1e-11 * np.abs(pushed).max()
 
 
-def test_loops_of_space_are_none_of_a_plane():
+def test_spatial_loops_are_not_treated_as_planar():
     for model in ("bricard", "delta", "slider_crank_spatial"):
         assert not load(f"lib:{model}").compile()._fast.ws.loop_plane.any()
 
@@ -116,7 +116,7 @@ def tilting() -> dict:
     }
 
 
-def test_a_parameter_that_tilts_an_axis_ends_the_plane():
+def test_parameter_tilting_an_axis_disables_planar_treatment():
     """The plane is looked for whenever constants are derived: wrenches of three numbers would miss what an axis out of the plane does."""
     system = load(tilting()).compile()
     instance = system._fast
@@ -141,7 +141,7 @@ def test_shared_bodies_are_listed_once():
     "model, method",
     [("n_four_bar", "rk4"), ("andrews", "adams"), ("slider_crank_spatial", "adams")],
 )
-def test_states_after_steps_need_no_projection(model, method):
+def test_projected_states_need_no_further_projection(model, method):
     """The factor of the last evaluation closes positions and speeds as a factor of their own would: what that would change is rounding."""
     stop = {"andrews": 0.01}.get(model, 0.5)
     system = load(f"lib:{model}").compile()
@@ -162,7 +162,7 @@ def test_states_after_steps_need_no_projection(model, method):
 
 
 @pytest.mark.parametrize("model", ["four_bar", "n_four_bar", "closed_three_link", "andrews"])
-def test_slopes_of_plane_loops(model):
+def test_derivatives_of_planar_loops_match_differences(model):
     """Exact slopes by forces along the speeds against differences, in which they are linear: the wide workspace began with chance numbers where the
     planes of the loops stand, so that a loop of one plane was solved in another, and its slopes were those of the free tree."""
     system = load(f"lib:{model}").compile()

@@ -49,7 +49,7 @@ CUTS = {
 
 
 @pytest.mark.parametrize("name", CUTS)
-def test_cuts_do_not_matter(name):
+def test_motion_is_independent_of_cut_joint(name):
     """Accelerations and reactions of all joints are those of any other cut: eps times the condition of the multipliers, 1e4."""
     first, *others = (load(with_cuts(name, *cuts)).compile() for cuts in CUTS[name])
     q, u = first.start()
@@ -76,7 +76,7 @@ def test_cuts_do_not_matter(name):
                 assert np.abs(wrench - reactions[joint]).max() < 1e-9 * size, joint
 
 
-def test_motion_with_three_cuts():
+def test_motion_with_three_cuts_agrees():
     """Motion to 1e-8 and reactions to 1e-6 after 2 s, whatever is cut."""
     ends = []
     for cuts in CUTS["slider_crank_spatial"][:3]:
@@ -168,7 +168,7 @@ MECHANISMS = {"floating": floating_four_bar, "three cranks": three_cranks}
 @pytest.mark.parametrize(
     "name", ["slider_crank_spatial", "four_bar", "andrews", "delta", "bricard", *MECHANISMS]
 )
-def test_against_dense_equations(name):
+def test_loops_match_dense_equations(name):
     """M u̇ = f + Jᵀλ and the second derivative of the constraints vanishes, with a dense Jacobian and independent inverse dynamics."""
     system = load(MECHANISMS[name]() if name in MECHANISMS else f"lib:{name}").compile()
     q, u = system.start()
@@ -253,7 +253,7 @@ def four_bar_with(**starts: float) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("guess", "sign"), [(1.3, 1.0), (-1.3, -1.0)])
-def test_guess_chooses_the_branch(guess, sign):
+def test_guess_selects_assembly_branch(guess, sign):
     """The rocker's guess above or below the ground decides between the open and the crossed four-bar."""
     system = load(four_bar_with(chi=guess)).compile()
     q, _ = system.start()
@@ -281,7 +281,7 @@ def nearest_four_bar(mechanism, phi: float, chi: float) -> float:
     return float((away**2 + (turn[possible] - chi) ** 2).min())
 
 
-def test_rough_guesses_change_least():
+def test_rough_guesses_are_changed_least():
     """Where all start values are given and wrong, all give way a little."""
     start = load("lib:four_bar").compile()
     right = dict(zip(start.coordinates, start.start()[0], strict=True))
@@ -334,7 +334,7 @@ def test_gear_pair_adds_reflected_inertia():
     assert system.accelerations(0.0, q, u)[0] == pytest.approx(5.0 / (0.2 + 1.7 / 9), rel=1e-12)
 
 
-def test_noncircular_gear_and_time():
+def test_noncircular_gear_with_time_dependence_matches_formula():
     """A coupling that is curved in the coordinates and moves with time: its second derivative vanishes along the motion."""
     d = {
         "format": "kinetree/1",
@@ -360,7 +360,7 @@ def test_noncircular_gear_and_time():
     assert np.abs(x - 0.3 * np.sin(p) - 0.1 * np.sin(2 * t) * p**2).max() < 1e-9
 
 
-def test_driven_crank_has_no_freedom():
+def test_driven_crank_has_zero_degrees_of_freedom():
     """A crank with a given motion in a loop: nothing is free, the rocker follows; accelerations agree with differences of the assembly."""
     d = described("four_bar")
     d["joints"]["bearing"]["transforms"] = [{"rotate": "z", "by": "1 + 2*t + 0.3*sin(3*t)"}]
@@ -392,7 +392,7 @@ def test_driven_joint_may_be_cut():
         assert value == pytest.approx(accelerations[1][name], abs=1e-9)
 
 
-def test_screw_in_a_loop():
+def test_screw_in_a_loop_matches_closed_form():
     """A nut that cannot turn on a turning spindle: a screw between them closes the loop, m h² + J is what a torque sees (h = pitch/2π)."""
     d = {
         "format": "kinetree/1",
@@ -429,7 +429,7 @@ def test_screw_in_a_loop():
     assert udot["der(p)"] == pytest.approx(7.0 / (0.3 + 2 * h * h), rel=1e-12)
 
 
-def test_joint_that_ends_in_the_ground():
+def test_loop_joint_to_the_ground_is_closed():
     """The ground as child: a rod between two hinges on the ground, described towards the ground, hangs still and carries its weight."""
     d = {
         "format": "kinetree/1",
@@ -465,7 +465,7 @@ def test_redundant_rows_are_named():
     assert system.redundant == ("pin: z", "pin: rotation x", "pin: rotation y")
 
 
-def test_singular_start_moves():
+def test_mechanism_moves_from_singular_start():
     """The flat parallelogram starts in its singular position with equal speeds and stays on its branch."""
     system = load("lib:n_four_bar", n=2).compile()
     flat = {"theta": 0.0, "phi": 0.0, "mu": 0.0}
@@ -482,7 +482,7 @@ def test_singular_start_moves():
     )
 
 
-def test_drift_over_many_steps():
+def test_constraint_drift_stays_bounded_over_many_steps():
     """Position residual below 1e-9 for 1e4 steps of a method of fixed step."""
     system = load("lib:slider_crank_spatial").compile()
     result = system.simulate(stop_time=20, output_step=0.5, integrator="rk4", step=0.002)
@@ -492,7 +492,7 @@ def test_drift_over_many_steps():
     assert np.ptp(result["energy"]) < 2e-6  # of 0.7 J; rk4 loses it evenly
 
 
-def test_projection_is_least_in_the_metric_of_the_masses():
+def test_projection_is_mass_weighted_minimum_norm():
     """The correction of speeds is M-orthogonal to every motion the constraints allow."""
     system = load("lib:slider_crank_spatial").compile()
     q, u = system.start()
@@ -550,7 +550,7 @@ def moved_states(name: str, **parameters: float):
     return system, result
 
 
-def test_slider_crank_in_closed_form():
+def test_slider_crank_matches_closed_form():
     """x = r cos φ + sqrt(l² - r² sin² φ) and its rate."""
     _, result = moved_states("slider_crank")
     phi, rate, r, l = result["phi"], result["der(phi)"], 0.05, 0.2
@@ -562,7 +562,7 @@ def test_slider_crank_in_closed_form():
     assert np.ptp(result["energy"]) < 1e-6
 
 
-def test_delta_in_closed_form():
+def test_delta_robot_matches_closed_form():
     """The platform is where three spheres about the shifted elbows meet, and does not turn."""
     system, result = moved_states("delta")
     base, plate, arm, forearm = 0.2, 0.06, 0.25, 0.55
@@ -577,7 +577,7 @@ def test_delta_in_closed_form():
             ) == pytest.approx(forearm, abs=1e-10)
 
 
-def test_six_bar_in_closed_form():
+def test_six_bar_matches_closed_form():
     """Both loops close: lengths of the rocker and of the dyad; energy is kept."""
     _, result = moved_states("six_bar")
     phi, beta = result["phi"], result["phi"] + result["beta"]

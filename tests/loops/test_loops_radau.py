@@ -28,7 +28,7 @@ def ended(model: str, stop: float, tolerance: float, **settings: int) -> tuple[R
     return run, run.work[int(unit.header.at_workspace) + HEAD.at("on_constraints")] == 1.0
 
 
-def test_regular_loops_are_not_projected_for_every_state():
+def test_radau_does_not_project_regular_loops_at_every_state():
     """Far from singular positions the directions across the constraints are not stiff."""
     assert not ended("lib:four_bar", 1.0, 1e-7)[1]
     assert not ended("lib:delta", 0.5, 1e-6)[1]

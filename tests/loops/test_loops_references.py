@@ -28,7 +28,7 @@ def check_drift(system, result, limit: float = 1e-9) -> None:
 
 # -- N four-bar -----------------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("integrator", ["adams", "radau"])
-def test_n_four_bar(integrator):
+def test_n_four_bar_matches_reference(integrator):
     """1e-6 after 10 s and ten passages through the singular position, energy to 1e-6 J (IFToMM A02)."""
     system = load("lib:n_four_bar", n=2).compile()
     result = system.simulate(stop_time=10, output_step=0.5, integrator=integrator, tolerance=TIGHT)
@@ -41,7 +41,7 @@ def test_n_four_bar(integrator):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 40])
-def test_revolution_of_many_loops(n):
+def test_many_loops_complete_a_revolution(n):
     """After one revolution the mechanism is back, to 1e-6 of a period's worth of speed."""
     period = reference("n_four_bar")["revolution"][str(n)]
     result = (
@@ -97,7 +97,7 @@ def test_bricard_stays_closed():
 
 
 # -- plane and spatial four-bars -------------------------------------------------------------------------------------------------------------
-def test_closed_three_link():
+def test_closed_three_link_matches_reference():
     """1e-7 over 10 s: angles, speeds, accelerations, energy; residual of the loop below 1e-9 m."""
     data = columns("closed_three_link")
     system = load("lib:closed_three_link").compile()
@@ -128,7 +128,7 @@ def test_closed_three_link():
 
 
 @pytest.mark.parametrize("integrator", ["adams", "radau"])
-def test_slider_crank_spatial(integrator):
+def test_spatial_slider_crank_matches_reference(integrator):
     """1e-6 over 5 s (IFToMM: Haug's spatial slider-crank)."""
     data = columns("slider_crank_spatial")
     system = load("lib:slider_crank_spatial").compile()
@@ -203,7 +203,7 @@ def msl_four_bar(rod_mass: float) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("number", "rod_mass"), [(1, 15.8568514548257), (2, 0.0)])
-def test_modelica_four_bars(number, rod_mass):
+def test_four_bars_match_modelica(number, rod_mass):
     """1e-6 over 5 s against the recomputed tables; the second has a rod without mass."""
     data = columns(f"msl_four_bar{number}")
     system = load(msl_four_bar(rod_mass)).compile()

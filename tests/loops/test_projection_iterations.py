@@ -84,7 +84,7 @@ class Loops:
         ws.q[0] += scale * change[0]
 
 
-def test_projection_of_positions(monkeypatch):
+def test_position_projection_converges(monkeypatch):
     """Until the residual is rounding, or small and hardly less than before; the damping grows with its square, a thousandth at most."""
     loops = Loops(monkeypatch, P, lambda q: q, left=0.01)
     assert P.project_position(loops.model, loops.ws, 0.0) == 0
@@ -122,7 +122,7 @@ def test_projection_of_positions(monkeypatch):
     )
 
 
-def test_projection_of_speeds(monkeypatch):
+def test_speed_projection_satisfies_constraints(monkeypatch):
     """Rounding is relative to the largest speed; a correction that leaves more than a tenth is the last."""
     for start, left, calls in (
         (1.0, 0.01, 7),
@@ -173,7 +173,7 @@ def test_neighbouring_factor_is_used_while_converging(monkeypatch):
     assert not P.positions_near(loops.model, Loops(monkeypatch, P, lambda q: 0.0, status=3).ws, 0.0)
 
 
-def test_speeds_near_a_factor(monkeypatch):
+def test_speed_projection_reuses_nearby_factor(monkeypatch):
     for start, left, near in (
         (1e-6, 1e-5, True),
         (1e-6, 0.011, False),
@@ -210,7 +210,7 @@ def test_factor_validity_conditions():
         )
 
 
-def test_scales_are_at_least_one():
+def test_projection_scales_are_at_least_one():
     weld, coupling = int(L.Loop.WELD), int(L.Loop.COUPLING)
     model, ws = (
         SimpleNamespace(l_kind=np.array([coupling, weld]), l_b=np.array([2, 1])),
@@ -225,7 +225,7 @@ def test_scales_are_at_least_one():
     assert P.speed_scale(ws) == 3.0 and P.speed_scale(SimpleNamespace(u=np.array([0.5]))) == 1.0
 
 
-def test_damped_steps_converge_or_revert(monkeypatch):
+def test_damped_projection_steps_converge_or_revert(monkeypatch):
     """Steps that help lower the damping tenfold, others are taken back and raise it; half a radian is the longest."""
     loops = Loops(monkeypatch, G, lambda q: q)
     loops.ws.q[0] = 1.6
@@ -315,7 +315,7 @@ def test_conflicting_set_speeds_are_named():
     ]
 
 
-def test_speeds_are_set_until_little_is_left(monkeypatch):
+def test_speed_setting_iterates_to_small_residual(monkeypatch):
     """Rounding, or what a correction leaves more than a tenth of; rows and set speeds alike, unmarked ones not at all."""
     for start, left, mark, calls in (
         (1.0, 0.01, 1.0, 7),
@@ -380,7 +380,7 @@ def test_loop_size_scales_translations_and_rotations():
     assert T.size_of(model, ws) == 1.0
 
 
-def test_the_rate_of_motion_is_that_of_the_fastest_joint():
+def test_motion_rate_is_that_of_the_fastest_joint():
     """Its speed, and the root of its acceleration; a free body takes the loop along."""
     model, ws = moving()
     assert T.rate_of_motion(model, ws) == pytest.approx(
@@ -467,7 +467,7 @@ def test_free_directions_are_marked(monkeypatch):
     assert ws.loop_mark.tolist() == [0.0, 2.0, 2.0, 2.0, 1.0]
 
 
-def test_slopes_of_couplings_by_speed():
+def test_coupling_derivatives_by_speed_match_differences():
     model = SimpleNamespace(
         l_k=np.array([0, 2, 3]), l_speed=np.array([4, 1, 4]), l_slope=np.array([2, 0, 1])
     )

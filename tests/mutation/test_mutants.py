@@ -110,14 +110,14 @@ def test_every_mutant_is_another_program(tmp_path: Path):
         assert all(kept in text for text in found), kept
 
 
-def test_texts_beyond_ascii(tmp_path: Path):
+def test_mutants_of_non_ascii_sources_are_made(tmp_path: Path):
     path = tmp_path / "g.py"
     path.write_text("ω = 1 + 2  # µ\nθ = ω * 3\n")
     for text in mutated(path):
         ast.parse(text)
 
 
-def test_lines_are_those_of_the_statement(tmp_path: Path):
+def test_mutant_lines_match_statements(tmp_path: Path):
     """coverage.py counts a statement over several lines by its first one, and the head of a condition apart from its body."""
     path = tmp_path / "h.py"
     path.write_text("if (\n    a\n    < 2\n):\n    f(\n        3,\n    )\n")
@@ -128,7 +128,7 @@ def test_lines_are_those_of_the_statement(tmp_path: Path):
     }
 
 
-def test_every_change_of_the_shell_is_code(tmp_path: Path):
+def test_shell_mutants_change_code(tmp_path: Path):
     path = tmp_path / "f.c"
     path.write_text(C_SOURCE)
     found = mutated(path, c_places.places)
@@ -139,7 +139,7 @@ def test_every_change_of_the_shell_is_code(tmp_path: Path):
         assert all(kept in text for text in found), kept
 
 
-def test_changes_of_the_shell_compile_mostly(tmp_path: Path):
+def test_most_shell_mutants_compile(tmp_path: Path):
     """What does not compile says nothing about the tests: few of a hundred."""
     try:
         tool = compiler()
@@ -158,7 +158,7 @@ def test_changes_of_the_shell_compile_mostly(tmp_path: Path):
     assert len(codes) > 8 and sum(map(bool, codes)) <= 1
 
 
-def test_the_nearest_and_quickest_run_first():
+def test_nearest_and_fastest_tests_run_first():
     """Every function of tests once before any of them twice, until the box is full; a slow one alone still runs."""
     seconds = {
         "tests/a/t.py::x[1]": 1.0,
@@ -173,7 +173,7 @@ def test_the_nearest_and_quickest_run_first():
     assert boxed(["tests/b/t.py::w"], seconds, "tests/a/", box=10.0) == ["tests/b/t.py::w"]
 
 
-def test_every_source_belongs_to_its_tests():
+def test_every_source_has_its_tests():
     for name in sources():
         parts = name.split("/")
         assert (
@@ -186,7 +186,7 @@ def test_every_source_belongs_to_its_tests():
     assert all((ROOT / test).exists() for test in SHELL_TESTS)
 
 
-def test_shares_are_those_of_lines():
+def test_mutants_are_sampled_in_proportion_to_lines():
     groups = {group: files_of(group) for group in ("kernels", "models/compilation", "shell")}
     lines = {
         group: sum(len((ROOT / name).read_text().splitlines()) for name in names)
@@ -202,7 +202,7 @@ def test_random_draws_are_reproducible():
     assert drawn(names, 20, 3) == drawn(names, 20, 3) != drawn(names, 20, 4)
 
 
-def test_the_same_code_is_no_mutant():
+def test_equivalent_code_is_no_mutant():
     assert same_code(b"x = 1 + 2\n", b"x = (1 + 2)\n", "a.py") and not same_code(
         b"x = 1 + 2\n", b"x = 1 - 2\n", "a.py"
     )
@@ -215,7 +215,7 @@ def test_confidence_intervals_have_coverage():
     assert interval(0, 0) == (0.0, 1.0) and interval(0, 40)[0] == 0.0
 
 
-def test_the_failing_test_is_named(tmp_path: Path):
+def test_killing_test_is_named(tmp_path: Path):
     """Its name may hold what separates it from the message in the words of pytest."""
     file, told = tmp_path / "test_it.py", tmp_path / "failed.txt"
     file.write_text(

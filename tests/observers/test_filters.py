@@ -59,7 +59,7 @@ def linear_filter(record, noise, density, start_deviation):
 @pytest.mark.parametrize(
     ("method", "tolerance"), [("ekf", 1e-9), ("ukf", 1e-9), ("moving-horizon", 1e-8)]
 )
-def test_linear_mechanism_gives_the_kalman_filter(method, tolerance):
+def test_filter_of_linear_mechanism_equals_kalman_filter(method, tolerance):
     system = oscillator()
     _, record = measured(system, "x", 0.01, 0.5, seed=3)
     setup = Setup(
@@ -76,7 +76,7 @@ def test_linear_mechanism_gives_the_kalman_filter(method, tolerance):
 
 
 @pytest.mark.parametrize("method", ["ekf", "ukf"])
-def test_payload_of_a_boom_from_its_angle(method):
+def test_filter_estimates_boom_payload_from_its_angle(method):
     """120 kg from an angle with 0.5 mrad of noise, started at 70 kg: within its own deviation, which is right."""
     force = lambda t: 5600 + 400 * math.sin(3 * t)  # noqa: E731
     times = np.arange(0, 1.0005, 1e-3)
@@ -104,7 +104,7 @@ def test_payload_of_a_boom_from_its_angle(method):
     assert max(abs(found.errors["load_mass"][200:])) < 4.0
 
 
-def test_unknown_force_delay_period_bias_and_lost_readings():
+def test_filter_handles_unknown_force_delay_period_bias_and_lost_readings():
     """A constant force of 3 N is found from readings that are late, rare, offset and partly lost."""
     system = oscillator()
     result = system.simulate(stop_time=4.0, output_step=STEP, inputs={"f": 3.0}, tolerance=1e-10)
@@ -129,7 +129,7 @@ def test_unknown_force_delay_period_bias_and_lost_readings():
 
 
 @pytest.mark.parametrize("method", ["ekf", "ukf"])
-def test_late_readings_online_give_the_filter_that_had_them_in_time(method):
+def test_delayed_readings_give_same_estimate_as_timely_ones(method):
     """One sensor is five steps late, and not a whole number of them; the other is in time."""
     system, late = oscillator(), 4.5 * STEP
     result = system.simulate(stop_time=0.3, output_step=0.5 * STEP, inputs={"f": 1.0})
@@ -164,7 +164,7 @@ def test_late_readings_online_give_the_filter_that_had_them_in_time(method):
     assert online.deviations() == pytest.approx(deviations, rel=1e-7)
 
 
-def test_closed_loop_stays_closed_and_its_damping_is_found():
+def test_filter_keeps_loop_closed_and_estimates_damping():
     truth = load("lib:four-bar", damping=0.4).compile()
     _, record = measured(truth, "phi", 1e-4, 0.3, seed=2)
     setup = Setup(
@@ -183,7 +183,7 @@ def test_closed_loop_stays_closed_and_its_damping_is_found():
     assert run.head.constraint_residual < 1e-8
 
 
-def test_rotations_stay_rotations():
+def test_filter_keeps_quaternions_normalised():
     pendulum = load(
         {
             "format": "kinetree/1",
@@ -207,7 +207,7 @@ def test_rotations_stay_rotations():
     assert found.values.shape[1] == 6
 
 
-def test_estimate_goes_through_a_change_of_stage():
+def test_filter_continues_through_stage_change():
     """A body is dropped: what was known of the rest is kept, and the change is told."""
     cart = {"mass": 2.0}
     system = oscillator(
@@ -264,7 +264,7 @@ def test_jointly_acting_parameters_are_reported():
         ({"process": {"y": 1.0}}, ("process.y",)),
     ],
 )
-def test_what_the_mechanism_lacks_is_named(change, names):
+def test_filter_names_quantities_the_mechanism_lacks(change, names):
     setup = replace(Setup((Sensor("x", 1.0),)), **change)
     with pytest.raises(ValueError) as refusal:
         EstimationProblem(oscillator(), setup).run(
@@ -273,7 +273,7 @@ def test_what_the_mechanism_lacks_is_named(change, names):
     assert all(name in str(refusal.value) for name in names)
 
 
-def test_estimator_of_a_record_goes_inside_its_mechanism():
+def test_record_estimator_can_run_inside_its_mechanism():
     """What a native FMU holds: readings are inputs, estimates those of the record's filter; what the engine has no filter for is refused."""
     description = oscillator().description.model_dump(exclude_unset=True)
     result, record = measured(oscillator(), "x", 1e-3, 1.0, {"f": 2.0}, seed=4)

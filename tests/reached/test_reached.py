@@ -53,7 +53,7 @@ def test_every_kernel_room_runs_in_plain_python():
     )
 
 
-def test_a_bound_that_is_not_kept_names_the_files_that_lack_most():
+def test_unmet_coverage_bound_names_worst_files():
     found = [
         File("models/a.py", 60, [1, 2]),
         File("scripts/b.py", 30, [7, 8, 9, 12]),

@@ -24,7 +24,7 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize("name", ["r.csv", "r.mat", "r.h5", "r.parquet"])
-def test_an_interrupted_writer_leaves_the_old_file(
+def test_interrupted_writer_keeps_the_old_file(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ):
     """Result files of every kind were written in place: a full disk destroyed the old one."""
@@ -70,7 +70,7 @@ def test_commands_name_the_file_that_cannot_be_written(tmp_path: Path, line: lis
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
 
 
-def test_links_and_rights_stay_and_devices_are_written_to(tmp_path: Path):
+def test_atomic_write_keeps_links_and_permissions(tmp_path: Path):
     real = tmp_path / "real.txt"
     write_text(real, "one")
     real.chmod(0o640)

@@ -34,7 +34,7 @@ def slider(force: str, **more) -> dict:
     } | more
 
 
-def test_a_step_that_is_too_long_is_named(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_energy_error_of_too_long_steps_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture):
     description = ball(integrator="rk4", step=0.01)
     (told,) = load(description).compile().simulate().warnings
     assert "energy" in told and "rk4" in told and "0.01 s" in told and "kJ" in told
@@ -56,10 +56,10 @@ def test_a_step_that_is_too_long_is_named(tmp_path: Path, capsys: pytest.Capture
         slider("-1e4*x - 100*der(x)", inputs={"p": 1.0}),
     ],
 )
-def test_balances_that_close_are_not_doubted(description: dict):
+def test_closed_energy_balances_cause_no_warning(description: dict):
     assert load(description).compile().simulate().warnings == ()
 
 
 @pytest.mark.parametrize("name", ["pendulum", "free-body", "four-bar", "carrier", "boom-drive"])
-def test_mechanisms_of_the_library_close_their_balances(name: str):
+def test_library_mechanisms_balance_energy(name: str):
     assert load(f"lib:{name}").compile().simulate(stop_time=1.0).warnings == ()

@@ -105,7 +105,7 @@ def test_report_page_lists_command_and_versions(tmp_path: Path, monkeypatch: pyt
     )
 
 
-def test_a_table_of_a_page_has_one_head():
+def test_page_table_has_one_header_row():
     found = html.table([["a", "<b>"], ["1", "2"], ["3", "4"]], "T & U")
     rows = "<tr><th>a</th><th>&lt;b&gt;</th></tr><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr>"
     assert (
@@ -159,7 +159,7 @@ def test_summary_tables_of_rows_without_events():
     ("width", "cuts"), [(200, [[1, 2, 3]]), (2 + 4 + 3 * 7, [[1, 2, 3]]), (2 + 4 + 3 * 7 - 1, [[1, 2], [3]]), (2 + 4 + 7, [[1], [2], [3]]),
     (5, [[1], [2], [3]])]
 )  # fmt: skip
-def test_wide_tables_wrap(width: int, cuts: list[list[int]], capsys: pytest.CaptureFixture):
+def test_wide_tables_are_wrapped(width: int, cuts: list[list[int]], capsys: pytest.CaptureFixture):
     """Labels first in every part, columns to the right, an empty line between."""
     rows = [["", "a", "bb", "ccccc"], ["lift", "12345", "23456", "3"]]
     stage_tables.show({"Title": rows}, width)
@@ -171,7 +171,7 @@ def test_wide_tables_wrap(width: int, cuts: list[list[int]], capsys: pytest.Capt
     assert capsys.readouterr().out.splitlines() == expected
 
 
-def test_the_width_is_that_of_the_terminal(
+def test_table_width_follows_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     asked: list[Any] = []
@@ -240,7 +240,7 @@ def test_run_tables_use_requested_units(monkeypatch: pytest.MonkeyPatch):
     assert stage_tables.tables(result, []) == {}
 
 
-def test_balances_suppress_rounding():
+def test_balance_tables_suppress_rounding():
     """A part of 1e-12 of what moves is told, less is nothing; the balance is that of the last row up to the event."""
     before = np.array([2.0, 3.0, 4.0, 0.0, -8.0, 99.0])
     after = np.array([2.0 - 2.5e-12, 3.0 - 5.1e-12, 4.0 - 4.9e-12, 5.1e-12, -8.0 + 7.9e-12, 77.0])
@@ -342,7 +342,7 @@ class Two:
         return StateSpace(A, B, C, np.zeros((1, len(parts))))
 
 
-def test_responses_in_a_file_are_gains_and_phases_over_hertz(tmp_path: Path):
+def test_response_file_has_gains_and_phases_over_hertz(tmp_path: Path):
     linear_files.write_responses(Two(), ["u", "v"], ["y"], tmp_path / "r.csv")  # type: ignore[arg-type]
     with (tmp_path / "r.csv").open(newline="") as stream:
         head, *rows = csv.reader(stream)
@@ -370,7 +370,7 @@ def test_responses_in_a_file_are_gains_and_phases_over_hertz(tmp_path: Path):
         ("m", "m/s", " [m/(m/s)]"),
     ],
 )
-def test_a_quotient_has_the_unit_of_both(top: str, bottom: str, unit: str):
+def test_quotient_axis_label_has_unit_of_both(top: str, bottom: str, unit: str):
     assert linear_pictures.per(top, bottom) == unit
 
 
@@ -423,7 +423,7 @@ def test_nyquist_plot_shows_critical_point(monkeypatch: pytest.MonkeyPatch):
     )
 
 
-def test_cycles_and_samplings_in_words():
+def test_limit_cycles_and_sampling_are_printed_in_words():
     """Hertz, milliseconds, and what the margins of a loop at its limit do not know."""
     assert linear_text.cycle_text([]) == "no limit cycle"
     cycle = SimpleNamespace(omega=4 * math.pi, amplitude=0.25, stable=True)
@@ -497,7 +497,7 @@ def test_panels_group_by_unit_and_kind(monkeypatch: pytest.MonkeyPatch):
         ({"p.one_a": [1.0, 2.0, 3.0], "q.one_b": [2.0, 2.0, 1.0]}, "value", "one\n[Pa]", [[1.0, 2.0, 3.0], [2.0, 2.0, 1.0]]),
     ],
 )  # fmt: skip
-def test_lines_that_hardly_move_in_their_panel_are_drawn_as_deviations(
+def test_nearly_constant_lines_are_drawn_as_deviations(
     values: dict[str, list[float]], what: str, label: str, shown: list[list[float]]
 ):
     """Less than a twentieth of its height, where there are several."""
@@ -519,7 +519,7 @@ def test_lines_that_hardly_move_in_their_panel_are_drawn_as_deviations(
 @pytest.mark.parametrize(
     ("count", "texts"), [(8, [f"one_{k}" for k in range(8)]), (9, ["one_0\nto one_8"])]
 )
-def test_the_lines_of_a_panel_are_named_up_to_eight(count: int, texts: list[str]):
+def test_panel_legend_names_up_to_eight_lines(count: int, texts: list[str]):
     axes = Figure().subplots()
     columns = Columns({f"one_{k}": np.array([0.0, k + 1.0, 2.0]) for k in range(count)})
     stage_pictures.draw_panel(axes, columns, "value", list(columns))
@@ -548,7 +548,7 @@ def told(capsys: pytest.CaptureFixture) -> list[str]:
     ]
 
 
-def test_a_linearisation_is_told_mode_by_mode(capsys: pytest.CaptureFixture):
+def test_linearisation_report_lists_every_mode(capsys: pytest.CaptureFixture):
     """Numbered from one, without a sign of nothing; a pair of zeros once; margins of opened loops, of controllers, cycles, and what was measured."""
     modes = [
         SimpleNamespace(

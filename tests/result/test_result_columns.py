@@ -71,14 +71,14 @@ def test_mass_times_acceleration_is_the_sum_of_forces(swing):
     )
 
 
-def test_laws_of_forces_and_inputs_hold_at_every_row(swing):
+def test_force_laws_and_inputs_hold_in_every_row(swing):
     r = swing
     assert np.array_equal(r["force('spring')"], -40.0 * r["x"])
     assert np.abs(r["force('motor')"] - 5.0 * r.time).max() < 1e-13
     assert np.abs(r["der(lag)"] - (r["x"] - r["lag"]) / 0.2).max() < 1e-13
 
 
-def test_reaction_moves_the_centre_of_the_rod(swing):
+def test_reaction_accelerates_centre_of_rod(swing):
     """Newton for the rod: reaction turned to ground axes plus weight = mass times acceleration of its centre."""
     r = swing
     s, c, w, a = np.sin(r["th"]), np.cos(r["th"]), r["der(th)"], r["der(der(th))"]
@@ -200,7 +200,7 @@ def test_closed_loops_have_reactions_of_cut_joints():
     assert all(np.isfinite(r[f"reaction('{joint}')"]).all() for joint in joints)
 
 
-def test_columns_select_by_pattern(swing):
+def test_columns_are_selected_by_pattern(swing):
     assert swing.select(None) == swing.names
     assert swing.select("all") == swing.names + swing.derived
     assert swing.select(["th", "reaction('pin')*", "der(der(x))"])[:3] == (

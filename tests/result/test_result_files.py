@@ -84,7 +84,7 @@ def test_csv_keeps_every_digit(staged, tmp_path: Path):
     assert np.array_equal(np.array(rows, float), staged.array(head))
 
 
-def test_unknown_endings_are_named(staged, tmp_path: Path):
+def test_unknown_file_suffixes_are_named(staged, tmp_path: Path):
     with pytest.raises(
         ValueError, match=r"r.xls: unknown ending '.xls', expected one of .csv, .parquet"
     ):
@@ -143,7 +143,7 @@ def test_tables_do_not_depend_on_the_output_step(staged, step: float):
 
 
 @pytest.mark.parametrize("ending, sign", [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
-def test_plots_page_by_page(staged, tmp_path: Path, ending: str, sign: bytes):
+def test_plots_of_many_columns_have_pages(staged, tmp_path: Path, ending: str, sign: bytes):
     """Five columns, two per figure: three pages in files of their own, each with both marks of stages; the last page is half full."""
     pytest.importorskip("matplotlib")
     names = ["za", "der(za)", "xb", "load", "der(der(za))"]
@@ -164,7 +164,7 @@ def test_plots_page_by_page(staged, tmp_path: Path, ending: str, sign: bytes):
     assert re.search(r"\[m/s2\]", axes[-1].get_ylabel())
 
 
-def test_plots_of_deviations(staged):
+def test_deviations_are_plotted(staged):
     pytest.importorskip("matplotlib")
     (figure,) = staged.plot(names=["za"], deviation=True)
     assert np.array_equal(figure.axes[0].lines[0].get_ydata(), staged["za"] - 1.0) and figure.axes[

@@ -75,7 +75,7 @@ def column(result, **wanted) -> np.ndarray:
     return stage_table(result, ReportTable(columns="x", **wanted)).values[:, 0]
 
 
-def test_rows_of_a_uniform_motion(drift):
+def test_stage_rows_of_uniform_motion_match_formula(drift):
     """x = 1 + 2t: its mean is that of the ends; its rms deviation from where the stage began is the span over √3, from the mean over √12."""
     begins, ends = map(np.array, zip(*SPANS))
     for rows, expected in {
@@ -101,7 +101,7 @@ def test_stage_tables_deviate_from_references(drift):
         column(drift, reference=9.0)
 
 
-def test_groups_sums_and_changes(drift):
+def test_stage_tables_have_groups_sums_and_changes(drift):
     swings = stage_table(
         drift, ReportTable(columns="x", stages="swing*", sums=("mean", "std", "rms", "range"))
     )
@@ -130,7 +130,7 @@ def test_unknown_table_names_are_reported(drift):
         stage_table(drift, ReportTable(columns="der(der(x))"))
 
 
-def test_files_of_the_command(tmp_path, monkeypatch, capsys):
+def test_stage_table_files_are_written(tmp_path, monkeypatch, capsys):
     """CSV in SI with all digits; HTML and LaTeX as read; sets of plots in their folder; names are refused before the run."""
     import json
 

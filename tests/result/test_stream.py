@@ -28,7 +28,7 @@ def short_groups(monkeypatch):
     monkeypatch.setattr(results, "CHUNK", 50)
 
 
-def test_a_streamed_run_is_the_same_run(tmp_path: Path, short_groups):
+def test_streamed_run_equals_run_in_memory(tmp_path: Path, short_groups):
     """Every column of file and result to the last bit, orientations continuous over the ends of row groups, as many groups as it takes."""
     system = load(SPINNING).compile()
     plain = system.simulate(stop_time=12.3, output_step=0.05)
@@ -78,9 +78,7 @@ def test_invalid_stream_options_are_refused(arguments, said, tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("beginning", [True, False])
-def test_a_full_disk_is_an_error_that_names_the_file(
-    tmp_path: Path, short_groups, monkeypatch, beginning: bool
-):
+def test_full_disk_error_names_the_file(tmp_path: Path, short_groups, monkeypatch, beginning: bool):
     """No row is written to a place that the disk does not have; what was written before stays."""
     asked = []
 
@@ -99,7 +97,7 @@ def test_a_full_disk_is_an_error_that_names_the_file(
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_places_are_reserved_before_rows_are_written(tmp_path: Path, short_groups, monkeypatch):
+def test_disk_space_is_reserved_before_rows_are_written(tmp_path: Path, short_groups, monkeypatch):
     monkeypatch.setattr(streams, "RESERVE", 1)
     reserved, allocate = [0], streams.allocate
 

@@ -68,7 +68,7 @@ def mechanism(
     return model, SimpleNamespace(head=head(), q=np.array([1.0]), u=np.array([2.0]))
 
 
-def test_another_step_is_allowed_until_somebody_asks_to_stop_or_the_budget_is_used_up():
+def test_steps_continue_until_stop_request_or_budget():
     for cancel, used, status, left in (
         (0, 3, 0, 0),
         (1, 3, Status.CANCELLED, 0),
@@ -80,7 +80,7 @@ def test_another_step_is_allowed_until_somebody_asks_to_stop_or_the_budget_is_us
         assert M.check_step_budget(W) == status and W.cancel == left
 
 
-def test_step_ends_at_corner_after_all_rows_are_read():
+def test_step_ends_at_discontinuity_after_all_rows():
     rows = [  # knot, target, status, time of the event -> at the corner
         (2.0, 3.0, 0, 0.0, True), (2.0 + 1.9e-12, 3.0, 0, 0.0, True), (2.0 - 1.9e-12, 3.0, 0, 0.0, True), (2.0 + 3e-12, 3.0, 0, 0.0, False),
         (-INF, 3.0, 0, 0.0, False), (INF, 3.0, 0, 0.0, False), (2.0, 2.0, 0, 0.0, True), (2.0, 2.0 - 1.9e-12, 0, 0.0, True),
@@ -98,7 +98,7 @@ def test_step_ends_at_corner_after_all_rows_are_read():
 
 @pytest.mark.parametrize("fixed", [False, True])
 @pytest.mark.parametrize("soft", [0.0, 1.0])
-def test_a_step_ends_at_the_next_corner(monkeypatch, fixed, soft):
+def test_step_ends_at_next_discontinuity(monkeypatch, fixed, soft):
     """At the target first, unless that misses the corner by rounding, or steps may pass it. Methods of fixed step look for jumps alone."""
     for knot, target, goal in (
         (2.5, 3.0, 2.5),
@@ -138,7 +138,7 @@ def test_a_step_ends_at_the_next_corner(monkeypatch, fixed, soft):
         assert mem[C.HARD] == hard
 
 
-def test_a_soft_step_without_a_corner_ahead_has_no_end(monkeypatch):
+def test_step_without_discontinuity_ahead_is_unlimited(monkeypatch):
     for soft, goal, hard in ((1.0, INF, 0.0), (0.0, 3.0, 1.0)):
         model, ws = mechanism(knots=1)
         W, mem, goals = SimpleNamespace(knot=0.0, turned=-INF, soft=soft), memory(), []
@@ -154,7 +154,7 @@ def test_a_soft_step_without_a_corner_ahead_has_no_end(monkeypatch):
         assert (ws.head.read_from, ws.head.read_until) == (-INF, INF)
 
 
-def test_corners_are_sought_from_where_the_laws_are_read(monkeypatch):
+def test_discontinuities_are_searched_from_time_of_evaluation(monkeypatch):
     """A jump within five steps of a method of fixed step at most, or up to the target, that one included."""
     model, ws = mechanism(knots=1)
     ws.head.sided, ws.head.read_from, ws.head.read_until = 1.0, 2.25, INF
@@ -183,7 +183,7 @@ def test_corners_are_sought_from_where_the_laws_are_read(monkeypatch):
     ]
 
 
-def test_only_radau_on_closed_loops_may_be_projected_and_once():
+def test_only_radau_on_loops_repeats_a_step_with_projection():
     for kind, loops, on, can in (
         (RADAU, 1, 0.0, True),
         (ADAMS, 1, 0.0, False),
@@ -196,7 +196,7 @@ def test_only_radau_on_closed_loops_may_be_projected_and_once():
 
 
 @pytest.mark.parametrize("k", range(4))
-def test_a_state_strays_when_closing_changes_it_by_twenty_tolerances(k):
+def test_state_drift_is_detected_at_twenty_tolerances(k):
     """As the root mean square over five numbers, the last one the work, which does not count."""
     sizes = np.array([1.0, 2.0, 3.0, -4.0])
     border = 20.0 * math.sqrt(5.0) * (1e-2 + 1e-3 * abs(sizes))
@@ -225,7 +225,7 @@ CLOSING = ["put_state 2", "project_near 2", "project_closed_contacts 2", "get_st
 @pytest.mark.parametrize(
     "fails", ["", "put_state", "project_near", "project_closed_contacts", "get_state", "changed"]
 )
-def test_a_new_state_is_closed_and_taken_over(monkeypatch, loops, fails):
+def test_new_state_is_projected_and_taken_over(monkeypatch, loops, fails):
     model, ws = mechanism(loops, 1)
     whole = [each for each in CLOSING if loops or not each.startswith("project_near")]
     calls = Noted(monkeypatch, M, *(each.split()[0] for each in CLOSING), fails=fails)
@@ -270,7 +270,7 @@ def test_drifting_step_is_repeated_on_constraints(monkeypatch, fails, strays, ag
     )
 
 
-def test_chatter_is_that_of_the_guard_that_fired_most_often():
+def test_chatter_error_names_the_guard_fired_most_often():
     ev = locator(4)
     for fired, often, which in (
         ((0, 0, 0, 0), (9, 9, 9, 9), -1), ((0, 1, -1, 1), (9, 2, 3, 2), 2), ((1, 1, 0, 0), (3, 3, 0, 0), 0), ((0, 0, 0, 1), (0, 0, 0, 0), 3),
@@ -287,7 +287,9 @@ def test_chatter_is_that_of_the_guard_that_fired_most_often():
         (CHATTERING, 9.0, 1.6, 1.6, True, 1), (3, 1.75, 1.6, 2.0, False, 8),
     ],
 )  # fmt: skip
-def test_where_a_run_arrives(monkeypatch, status, target, event, t, inside, item):
+def test_advance_ends_at_target_event_or_last_step(
+    monkeypatch, status, target, event, t, inside, item
+):
     """At the target, the event, or the last step where it failed; state and work are those of that instant."""
     model, ws = mechanism()
     mem, placed = memory(), []
@@ -390,7 +392,7 @@ def test_advance_stopped_at_event_keeps_inputs(monkeypatch):
         assert W.status == (FAILURE if fails else 0)
 
 
-def test_an_advance_that_stops_around_events(monkeypatch):
+def test_advance_can_stop_before_and_after_events(monkeypatch):
     """Before one is carried out, again after it, each time with everything evaluated, and then goes on."""
     calls, I, W = advancing(monkeypatch, [EVENT, 0])
     option = U.STOP_AROUND_EVENT
@@ -422,7 +424,7 @@ def test_an_advance_that_stops_around_events(monkeypatch):
     ]
 
 
-def test_an_advance_stops_while_the_log_has_room(monkeypatch):
+def test_advance_stops_before_event_log_is_full(monkeypatch):
     """When more than half of its places are new to the caller."""
     calls, I, W = advancing(monkeypatch, [EVENT] * 3 + [0], told=-0.0)
     assert (
@@ -556,7 +558,7 @@ def test_run_steps_to_target(monkeypatch):
     )
 
 
-def test_steps_of_closed_mechanisms_are_closed(monkeypatch):
+def test_steps_of_loop_mechanisms_are_projected(monkeypatch):
     closed = Stepping(monkeypatch, constrained=1)
     assert closed.run(1.0) == (
         0,
@@ -572,7 +574,7 @@ def test_steps_of_closed_mechanisms_are_closed(monkeypatch):
     )
 
 
-def test_a_step_of_radau_that_fails_on_closed_loops_is_tried_on_the_constraints(monkeypatch):
+def test_failed_radau_step_on_loops_is_repeated_with_projection(monkeypatch):
     for kind, loops, status, names in (
         (
             RADAU,
@@ -599,7 +601,7 @@ def test_a_step_of_radau_that_fails_on_closed_loops_is_tried_on_the_constraints(
         ) and stepping.W.used == names.count("step_towards")
 
 
-def test_corners_are_applied_once_at_step_ends(monkeypatch):
+def test_discontinuities_are_applied_once_at_step_ends(monkeypatch):
     """And not once more; what is located there comes after it, and contacts are looked at behind it."""
     stepping = Stepping(monkeypatch, knots=(1.0,))
     assert (

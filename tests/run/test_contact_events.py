@@ -54,7 +54,7 @@ def test_trial_contact_states_are_detected(monkeypatch, contact, held, tried):
     assert M.any_on_trial(model, ws) == tried
 
 
-def test_tries_that_no_force_confirms_are_taken_back(monkeypatch):
+def test_unconfirmed_contact_trials_are_reverted(monkeypatch):
     """Those that nothing presses together open; those that friction does not hold slide, where they slip and are drawn, the latter twice."""
     back = np.array(FASTER) / math.hypot(*FASTER) + 2.0 * np.array([-1.0, 0.5])
     rows = [
@@ -86,7 +86,7 @@ def test_tries_that_no_force_confirms_are_taken_back(monkeypatch):
         "report_driven_together",
     ],
 )
-def test_impulses_then_states_of_contacts(monkeypatch, tried, fails):
+def test_contact_impulses_precede_contact_modes(monkeypatch, tried, fails):
     calls = Noted(
         monkeypatch,
         M,
@@ -154,7 +154,7 @@ def test_driven_together_contact_is_named(monkeypatch):
         )
 
 
-def test_states_change_until_forces_contradict_none(monkeypatch):
+def test_contact_modes_change_until_forces_are_consistent(monkeypatch):
     """At most three times as often as there are contacts, and once more."""
     for changes, status, evaluations in ((0, 0, 1), (2, 0, 3), (99, 0, 7)):
         left = iter([True] * changes + [False] * 9)
@@ -183,7 +183,7 @@ def test_states_change_until_forces_contradict_none(monkeypatch):
         ("accelerations_of", ["load 2", "accelerations_of"]),
     ],
 )
-def test_accelerations_and_forces(monkeypatch, fails, told):
+def test_contact_accelerations_and_forces_are_consistent(monkeypatch, fails, told):
     calls = Noted(monkeypatch, M, "load", "accelerations_of", fails=fails)
     assert (
         M.evaluate_accelerations(None, None, 2.0) == (FAILURE if fails else 0)

@@ -32,7 +32,7 @@ INF = math.inf
         (math.nan, 0.0),
     ],
 )
-def test_nearby_instants_coincide(t, distance):
+def test_nearby_discontinuity_times_coincide(t, distance):
     assert K.time_tolerance(t) == pytest.approx(distance, rel=1e-14, abs=0.0)
     if math.isfinite(t):
         assert (
@@ -109,7 +109,7 @@ def knots(monkeypatch, *rows: tuple[int, float, float, int, int], status: int = 
 ZERO, MULTIPLE, TABLE_X = int(L.Knot.ZERO), int(L.Knot.MULTIPLE), int(L.Knot.TABLE_X)
 
 
-def test_the_first_corner_after_an_instant(monkeypatch):
+def test_first_discontinuity_after_a_time_is_found(monkeypatch):
     rows = [
         (ZERO, -6.0, 2.0, 0, 0),
         (ZERO, 10.0, -2.0, 0, 1),
@@ -140,7 +140,7 @@ def test_the_first_corner_after_an_instant(monkeypatch):
     assert K.next_breakpoint(alone, ws, 8.0, L.ANNOUNCED) == INF
 
 
-def test_a_corner_that_lies_at_the_instant_is_not_after_it(monkeypatch):
+def test_discontinuity_at_a_time_is_not_after_it(monkeypatch):
     model, ws = knots(monkeypatch, (ZERO, -20.0, 10.0, 0, 0))
     assert (
         K.next_breakpoint(model, ws, 2.0 - 1e-11, 0) == pytest.approx(2.0, abs=1e-15)
@@ -236,7 +236,7 @@ class Mechanism:
         return 4 if t == self.fails_at else 0
 
 
-def test_poses_and_velocities_at_an_instant(monkeypatch):
+def test_poses_and_velocities_at_a_time_match_formulas(monkeypatch):
     for loops, fails_at, told, status in (
         (2, 0.0, [3.0, "velocities", "phase 2"], 0),
         (0, 0.0, [3.0, "velocities"], 0),
@@ -272,7 +272,7 @@ def test_undefined_velocity_is_reported_by_jump(monkeypatch, statuses):
 
 
 @pytest.mark.parametrize("change, jumps", [(0.9e-9, False), (1.1e-9, True)])
-def test_a_rate_of_a_coupling_jumps_beyond_the_curvature_of_its_law(monkeypatch, change, jumps):
+def test_coupling_rate_jump_exceeds_law_curvature(monkeypatch, change, jumps):
     for sign in (1.0, -1.0):
         mechanism = Mechanism(
             monkeypatch, rate=lambda t, sign=sign: sign * (1.0 + (2.0 * change if t > 2.0 else 0.0))
@@ -298,13 +298,13 @@ def test_next_velocity_jump_is_found(monkeypatch):
     assert found == [2.0, 2.0, INF, INF, 2.0] and asked[:3] == [0.0, 1.0 + 1e-12, 1.5 + 1.5e-12]
 
 
-def test_laws_are_read_after_the_corner():
+def test_time_laws_are_evaluated_after_the_discontinuity():
     ws = SimpleNamespace(head=SimpleNamespace())
     M.read_after_breakpoint(ws, 4.0)
     assert vars(ws.head) == {"sided": 1.0, "read_from": 4.0 + 4e-12, "read_until": INF}
 
 
-def test_corner_jump_conserves_momenta(monkeypatch):
+def test_discontinuity_jump_conserves_momenta(monkeypatch):
     """Bodies and rotors keep theirs; then loops close, and what touches is struck; a failure stops there."""
     before, after = 2.0 - 2e-12, 2.0 + 2e-12
     for loops, contacts, fails in (
@@ -365,7 +365,7 @@ def noted(told: list, name: str, fails: str = ""):
 
 
 @pytest.mark.parametrize("momenta", [False, True])
-def test_a_state_and_its_work_are_carried_over_a_corner(monkeypatch, momenta):
+def test_state_and_work_are_carried_over_a_discontinuity(monkeypatch, momenta):
     """What the drives do there is booked: the energy behind it less that before."""
     before, after = 2.0 - 2e-12, 2.0 + 2e-12
     over = ("put_state", after) if momenta else ("apply_velocity_jump", 2.0)
@@ -401,7 +401,7 @@ def test_a_state_and_its_work_are_carried_over_a_corner(monkeypatch, momenta):
         )
 
 
-def test_corner_is_applied(monkeypatch):
+def test_discontinuity_is_applied(monkeypatch):
     """Speeds jump where given motions have a corner there; the method goes on from there, and laws are read behind."""
     before, after = 2.0 - 2e-12, 2.0 + 2e-12
     for knot, jumps, fails, names in (
@@ -435,7 +435,7 @@ def test_corner_is_applied(monkeypatch):
         assert ("put_state", before) in told or "put_state" not in names
 
 
-def test_host_reads_before_and_after_corner():
+def test_host_reads_before_and_after_discontinuity():
     W = SimpleNamespace(next=4.0, turned=2.0)
     rows = [  # t -> read at, events come true at
         (3.0, 3.0, 3.0), (4.0, 4.0 - 4e-12, 4.0 + 4e-12), (4.0 - 3e-12, 4.0 - 4e-12, 4.0 + 4e-12), (4.0 + 3e-12, 4.0 - 4e-12, 4.0 + 4e-12),
@@ -450,7 +450,7 @@ def test_host_reads_before_and_after_corner():
     assert sides.host_time(none, 1.0) == sides.later_side(none, 1.0) == 1.0
 
 
-def test_a_host_passes_a_corner_that_it_has_reached(monkeypatch):
+def test_host_passes_a_reached_discontinuity(monkeypatch):
     """The state jumps where given motions do, everything is evaluated behind the corner, and the next one is announced."""
     behind = 2.0 + 2e-12
     for t, knot, jumps, fails, names in (

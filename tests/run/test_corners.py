@@ -34,7 +34,7 @@ def jump_of_pendulum(a: float) -> float:
 
 
 @pytest.mark.parametrize("integrator", NAMES)
-def test_speed_jumps_by_the_impulse_alone(integrator: str):
+def test_speed_jump_of_prescribed_motion_matches_impulse(integrator: str):
     """Before the corner the pendulum rests in its carriage's frame: the jump is exact for every integrator, off its grid of fixed steps too."""
     result = (
         load(pendulum())
@@ -50,7 +50,7 @@ def test_speed_jumps_by_the_impulse_alone(integrator: str):
 
 
 @pytest.mark.parametrize("method", ["DEC", "CBM", "LGR", "ABM", "DEC-H"])
-def test_every_form_has_the_jump(method: str):
+def test_every_form_applies_the_velocity_jump(method: str):
     result = (
         load(pendulum()).compile().simulate(1.5, output_step=0.25, method=method, tolerance=1e-10)
     )
@@ -88,7 +88,7 @@ def driven_tree() -> dict:
     }
 
 
-def test_momenta_of_trees_are_continuous():
+def test_unconstrained_momenta_are_continuous_at_velocity_jumps():
     """p(t, q, u) before and after, with the laws of time read on their sides: BᵀMv of the bodies includes the given part."""
     system = load(driven_tree()).compile()
     run = Run(make_unit(system))
@@ -152,7 +152,7 @@ ROUNDED = "if(t < 0.1 - {e}, 0.3*t, if(t > 0.1 + {e}, 0.03 - 0.2*(t - 0.1), 0.03
 
 
 @pytest.mark.parametrize("integrator", ["adams", "radau", "rk4"])
-def test_closed_loops_are_the_limit_of_a_rounded_corner(integrator: str):
+def test_velocity_jump_of_loops_is_limit_of_smoothed_motion(integrator: str):
     """A corner rounded within 1e-5 s differs by 1e-5 s times speeds of some rad/s: impulses of the loop's joints are those of constraint forces."""
     options = {"output_step": 0.05, "integrator": integrator, "step": 1e-4, "tolerance": 1e-9}
     sharp = load(crank("table('w', t)")).compile().simulate(0.2, **options)
@@ -166,7 +166,7 @@ def test_closed_loops_are_the_limit_of_a_rounded_corner(integrator: str):
     assert np.abs(sharp["constraint_residual"]).max() < 1e-9
 
 
-def test_couplings_over_time_send_an_impulse():
+def test_time_dependent_couplings_transmit_impulses():
     """x2 = 2 x1 + w(t), w' changes by d: least change in the metric of the masses, Δ = M⁻¹Jᵀ (J M⁻¹ Jᵀ)⁻¹ d."""
     body = {"mass": 1.0}
     joints = {
@@ -192,7 +192,7 @@ def test_couplings_over_time_send_an_impulse():
     ) == pytest.approx(rise * CHANGE, abs=1e-9)
 
 
-def test_rows_do_not_depend_on_the_output_step():
+def test_rows_at_velocity_jumps_do_not_depend_on_output_step():
     system = load(pendulum()).compile()
     fine, coarse = (system.simulate(2.0, output_step=step, tolerance=1e-10) for step in (0.01, 0.5))
     assert (
@@ -201,7 +201,7 @@ def test_rows_do_not_depend_on_the_output_step():
     )
 
 
-def test_host_time_rounding_turns_corner_once():
+def test_host_time_rounding_applies_jump_once():
     """0.1 added ten times misses 1 by 1e-16."""
     run = Run(make_unit(load(pendulum()).compile()))
     assert run.call("unit_start", 0, 0.0) == 0
@@ -216,7 +216,7 @@ def test_host_time_rounding_turns_corner_once():
     )
 
 
-def test_stage_ending_at_corner_starts_after_it():
+def test_stage_ending_at_discontinuity_starts_after_it():
     """The corner comes first: the next stage starts from the speeds that follow it."""
     stages = [{"name": "one", "ends": {"when": "t >= 1"}, "set": {"k": 2.0}}, {"name": "two"}]
     model = pendulum(parameters={"k": 1.0}, stages=stages)

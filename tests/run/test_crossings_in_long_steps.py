@@ -28,7 +28,7 @@ def counted(when: str, stop: float, step: float, integrator: str, **more) -> flo
 
 @pytest.mark.parametrize("when", ONCE_A_TURN)
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_every_turn_is_counted(integrator: str, when: str):
+def test_every_crossing_of_a_rotation_is_counted(integrator: str, when: str):
     """A hundred turns in ten seconds, outputs from every tenth to every ten seconds, and a start that is long ago or long ahead."""
     for step in (0.1, 1.0, 10.0):
         assert counted(when, 10.0, step, integrator) == 100, step
@@ -37,7 +37,7 @@ def test_every_turn_is_counted(integrator: str, when: str):
 
 
 @pytest.mark.parametrize("start", [-1e6, -33.3, 1e4, 1e6])
-def test_turns_are_counted_at_all_times(start: float):
+def test_rotation_crossings_are_counted_at_any_start_time(start: float):
     """The state does not know what time it is: from every start the same hundred."""
     description = {**ROTOR, "events": {"tick": {"when": "sin(q) > 0.5", "set": {"n": "n + 1"}}}}
     system = load(description).compile()
@@ -48,7 +48,7 @@ def test_turns_are_counted_at_all_times(start: float):
     assert ticks == pytest.approx(expected, abs=1e-9 + 2e-14 * abs(start))
 
 
-def test_fast_turns_are_counted_among_slow_ones():
+def test_fast_rotation_crossings_are_counted_among_slow_ones():
     """A drill at 500 turns a second beside a table that turns twice: both counters, over steps of a second."""
     description = {
         **ROTOR,
@@ -68,7 +68,7 @@ def test_fast_turns_are_counted_among_slow_ones():
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_a_hammer_that_turns_strikes(integrator: str):
+def test_rotating_hammer_strikes_at_every_turn(integrator: str):
     """A given rotation, a ball at rest: nothing moves until the touch, and no step ends near it."""
     description = {
         "format": "kinetree/1",
@@ -90,7 +90,7 @@ def test_a_hammer_that_turns_strikes(integrator: str):
 
 
 @pytest.mark.parametrize("lanes", [None, False])
-def test_turns_are_counted_in_many_runs_at_once(lanes):
+def test_rotation_crossings_are_counted_in_ensembles(lanes):
     """In lanes of fixed steps, some of them whole turns long, and one by one."""
     description = {**ROTOR, "parameters": {"w": 10.0}, "events": {"tick": {"when": "cos(q) < -0.2", "set": {"n": "n + 1"}}}}  # fmt: skip
     description["joints"] = {"j": {**ROTOR["joints"]["j"], "speed": ["2*pi*w"]}}
@@ -105,7 +105,7 @@ def test_turns_are_counted_in_many_runs_at_once(lanes):
     assert many["n"][:, -1].tolist() == np.floor(2.0 * speeds + 0.5).tolist()
 
 
-def test_conditions_that_are_smooth_cost_as_much_as_before():
+def test_smooth_conditions_cost_no_extra_evaluations():
     """Two evaluations of the guards a step and a few more, on a motion whose condition is never near: the steps are those without it."""
     pendulum = {**ROTOR, "gravity": [0, 0, -9.81]}
     pendulum["bodies"] = {

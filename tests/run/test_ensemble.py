@@ -71,7 +71,7 @@ def singles(values: dict, **run) -> list:
 
 @compiled
 @pytest.mark.parametrize("names", [("k",), ("m", "l"), ("p0", "k", "l", "m")])
-def test_fixed_steps_are_those_of_single_runs(names: tuple[str, ...]):
+def test_fixed_step_ensemble_equals_single_runs(names: tuple[str, ...]):
     """rk4 in lanes takes the steps of rk4: masses, lengths, inertias, laws and starts differ from lane to lane; rounding only."""
     values = {name: VALUES[name] for name in names}
     run = {"stop_time": 0.6, "output_step": 0.05, "integrator": "rk4", "step": 0.01}
@@ -84,7 +84,7 @@ def test_fixed_steps_are_those_of_single_runs(names: tuple[str, ...]):
 
 @compiled
 @pytest.mark.parametrize("integrator", ["auto", "tsit5", "verner65"])
-def test_variable_steps_keep_the_tolerance(integrator: str):
+def test_variable_step_ensemble_keeps_tolerance(integrator: str):
     run = {"stop_time": 1.0, "output_step": 0.1, "tolerance": 1e-9, "integrator": integrator}
     found = load(arm()).compile().simulate_many(VALUES, **run)
     assert found.engine == "11 runs in lanes of 8", (
@@ -96,7 +96,7 @@ def test_variable_steps_keep_the_tolerance(integrator: str):
 
 @compiled
 @pytest.mark.parametrize("seed", range(3))
-def test_every_joint_kind(seed: int):
+def test_ensemble_matches_single_runs_for_every_joint_kind(seed: int):
     """Random trees with a gravity that differs from run to run."""
     text = random_description(np.random.default_rng(seed), 8).description
     text = {
@@ -114,7 +114,7 @@ def test_every_joint_kind(seed: int):
         assert found[name][k] == pytest.approx(single, rel=1e-8, abs=1e-9)
 
 
-def test_inputs_may_differ_too():
+def test_ensemble_inputs_may_differ():
     drives = np.linspace(-1, 1, 5)
     found = load(arm()).compile().simulate_many({}, 0.5, 0.1, inputs={"drive": drives})
     for k, drive in enumerate(drives):
@@ -146,7 +146,7 @@ def test_unsupported_ensemble_runs_one_by_one(more: dict, why: str):
         )
 
 
-def test_runs_that_fail_are_named():
+def test_failed_ensemble_runs_are_named():
     """A mass that becomes nothing: its row is not numbers, the reason stands beside it, the others are there."""
     source = arm(events={"e": {"when": "p > 9", "set": {"der(p)": 0}}})
     source["forces"]["spring"]["value"] = "filter - k*p - 1/(k - 7)"
@@ -208,7 +208,7 @@ HAPPENINGS = {
 
 @compiled
 @pytest.mark.parametrize("case", HAPPENINGS)
-def test_lanes_go_through_events_and_stages(case: str):
+def test_ensemble_lanes_pass_events_and_stages(case: str):
     """Runs in lanes stop where something happens in them and go on, elsewhere if need be: numbers are those of single runs by the same steps."""
     values = {
         "k": np.linspace(5.0, 25.0, 19),
@@ -233,7 +233,7 @@ def test_lanes_go_through_events_and_stages(case: str):
 
 
 @compiled
-def test_a_run_that_fails_in_lanes_is_named():
+def test_failed_lane_is_named():
     """A law that has no number beyond an angle: the run ends there, its neighbours in the lanes do not."""
     source = arm(events={"e": {"when": "p > 0.2", "set": {"der(p)": "-der(p)"}}})
     source["forces"]["spring"]["value"] = "filter - k*p - 0.01*sqrt(0.9 - t*(k - 5))"
@@ -253,7 +253,7 @@ def test_a_run_that_fails_in_lanes_is_named():
 
 
 @compiled
-def test_runs_with_stages_and_a_preparation_are_not_compiled_again():
+def test_prepared_staged_ensemble_runs_are_not_recompiled():
     """The carrier with other masses: its states of rest are found and its departures carried out as if it had been compiled with them, bit for bit.
 
     The second module leaves in a stage of its own, so that what a stage's structure knows of the mass shows."""
@@ -277,7 +277,7 @@ def test_runs_with_stages_and_a_preparation_are_not_compiled_again():
 
 
 @compiled
-def test_the_carrier_in_lanes():
+def test_carrier_ensemble_matches_single_runs():
     """Departures at other times in every run, modules that leave the model, states of rest before: as single runs by the same steps."""
     system = load("lib:carrier", modules=2).compile()
     values = {
@@ -295,7 +295,7 @@ def test_the_carrier_in_lanes():
 
 
 @compiled
-def test_numbers_that_change_more_than_registers_are_compiled():
+def test_structural_ensemble_parameters_are_recompiled():
     """A parameter that a table is made of: writing its register would leave the table as it was."""
     text = arm(tables={"curve": {"x": [0.0, 1.0], "y": [0.0, "k"]}})
     text["forces"]["spring"]["value"] = "filter - table('curve', p)"
@@ -320,7 +320,7 @@ def test_the_period_of_a_controller_changes_what_is_compiled():
 
 
 @pytest.mark.parametrize("name", ["k", "m", "p0"])
-def test_ends_of_stages_that_set_speeds(name: str):
+def test_ensemble_handles_stage_ends_that_set_speeds(name: str):
     """Runs that were compiled by themselves lost what the end of a stage sets by laws of the state."""
     stages = [
         {"name": "first", "ends": {"at": 0.21}, "set": {"der(p)": "0.3 - der(p)"}},

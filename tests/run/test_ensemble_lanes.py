@@ -74,7 +74,7 @@ def growth(h: float) -> np.ndarray:
     return 1 - z + z**2 / 2 - z**3 / 6 + z**4 / 24
 
 
-def test_a_step_of_a_table(monkeypatch):
+def test_lane_step_of_a_tableau_matches_formula(monkeypatch):
     """The classical method on y' = -k y: 1 - z + z²/2 - z³/6 + z⁴/24; the state stays, the new one lies behind it."""
     lanes = Lanes(monkeypatch)
     lanes.asked.clear()
@@ -87,7 +87,7 @@ def test_a_step_of_a_table(monkeypatch):
     assert M.attempt_step(*lanes.how, 2.0, 0.1) == 4 and len(lanes.asked) == 4
 
 
-def test_the_error_is_that_of_the_worst_lane(monkeypatch):
+def test_lane_error_is_that_of_the_worst_lane(monkeypatch):
     """Of Heun's method against Euler's: z²/2 in the first number, none in the second, over the tolerance of the larger end."""
     lanes = Lanes(monkeypatch, HEUN, tolerance=1e-3)
     lanes.memory[0], lanes.memory[1] = np.where(RATES == 3, -5.0, 1.0), 0.0
@@ -107,7 +107,7 @@ def test_the_error_is_that_of_the_worst_lane(monkeypatch):
         assert M.largest_error(*lanes.how[1:], 0.01) == math.inf
 
 
-def test_a_new_state_becomes_the_state_with_its_rates(monkeypatch):
+def test_accepted_lane_state_keeps_its_rates(monkeypatch):
     for same_last in (0.0, 1.0):
         lanes = Lanes(monkeypatch, HEUN, same_last=same_last)
         lanes.memory[2:4], lanes.memory[6:8] = 3.0, 7.0
@@ -126,7 +126,7 @@ def solved(t: float) -> np.ndarray:
 @pytest.mark.parametrize(
     "fixed, steps", [(0.125, 8), (0.3, 4), (1.0, 1), (5.0, 1), (1.0 - 1e-10, 1), (1.0 - 1e-8, 2)]
 )
-def test_fixed_steps_fill_an_interval_evenly(monkeypatch, fixed, steps):
+def test_fixed_lane_steps_divide_an_interval_evenly(monkeypatch, fixed, steps):
     lanes = Lanes(monkeypatch, fixed=fixed)
     assert (
         M.run_lanes(*lanes.how, 2.0, 3.0) == 0
@@ -150,7 +150,7 @@ def test_lanes_stop_without_rates(monkeypatch):
         assert M.run_lanes(*Lanes(monkeypatch, fixed=0.25, most=most).how, 2.0, 3.0) == status
 
 
-def test_steps_follow_the_error(monkeypatch):
+def test_lane_step_sizes_follow_the_error(monkeypatch):
     """Dormand and Prince at 1e-8; the next step is kept over the end of an interval, and shrinks where rates fail."""
     tableau = TABLES["tsit5"] if "tsit5" in TABLES else next(iter(TABLES.values()))
     count = tableau.stages
@@ -196,7 +196,7 @@ class Judged(Lanes):
         monkeypatch.setattr(M, "largest_error", error)
 
 
-def test_the_next_step_by_the_error_of_the_last(monkeypatch):
+def test_next_lane_step_follows_last_error(monkeypatch):
     """0.9 error^(-1/order), no less than a fifth and no more than five times as long; beyond the tolerance the step is tried again."""
     for errors, steps in (
         ((0.81, 0.0, 0.0), [0.1, 0.1, 0.5, 0.3]), ((4.0, 0.81), [0.1, 0.045]), ((1e9, 0.81), [0.1, 0.02]), ((math.inf, 0.81), [0.1, 0.02]),
@@ -230,7 +230,7 @@ def test_last_step_of_interval_is_shortened(monkeypatch):
             ] + lanes.tried[-1][1] == pytest.approx(1.0)
 
 
-def test_a_step_below_the_resolution_of_time_is_none(monkeypatch):
+def test_lane_step_below_time_resolution_fails(monkeypatch):
     for t, h, status in (
         (100.0, 0.9e-12, Status.TOO_MANY_STEPS),
         (0.0, 0.9e-20, Status.TOO_MANY_STEPS),
@@ -244,7 +244,7 @@ def test_a_step_below_the_resolution_of_time_is_none(monkeypatch):
         assert len(lanes.tried) == 2
 
 
-def test_rates_of_lanes_are_those_of_speeds_and_states(monkeypatch):
+def test_lane_rates_are_speeds_and_state_rates(monkeypatch):
     """Reactions where something needs them; a failure stops there."""
     for nx, wanted, fails in (
         (1, 1, ""),
@@ -327,7 +327,7 @@ def watching(monkeypatch, roots: np.ndarray, fixed: float = 0.25):
     return lanes
 
 
-def test_guards_of_accelerations_need_the_rest_of_the_evaluation(monkeypatch):
+def test_acceleration_guards_need_full_evaluation(monkeypatch):
     for late, reactions, told in ((0, 1, []), (1, 0, ["finished"]), (1, 1, ["react", "finished"])):
         lanes, found, seen = watching(monkeypatch, RATES), [], np.zeros((1, WIDTH))
         for name in ("react", "finished"):
@@ -347,7 +347,7 @@ def test_guards_of_accelerations_need_the_rest_of_the_evaluation(monkeypatch):
         )
 
 
-def test_lanes_are_marked_where_a_guard_has_crossed_or_may_in_another_step(monkeypatch):
+def test_lanes_with_crossed_or_near_guards_are_marked(monkeypatch):
     before = np.array([1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 0.0, 1.0])
     now = np.array([0.6, 0.5, -1.0, -0.6, -0.4, 0.4, 1.0, 3.0])
     lanes, flags = watching(monkeypatch, RATES), np.array([0.0] * 5 + [-1.0] + [0.0] * 2)

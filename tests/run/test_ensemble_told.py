@@ -64,7 +64,7 @@ def test_ensemble_reports_progress(threads: int, events: dict[str, Any]):
     )  # instants of events agree within 1e-13 of the step, at speeds below 10 m/s
 
 
-def test_values_on_their_bounds_are_within_them():
+def test_ensemble_values_on_bounds_are_accepted():
     system = load(falling()).compile()
     g = np.array([1.0, 40.0])
     fallen(system.simulate_many({"g": g}, **RUN), g)

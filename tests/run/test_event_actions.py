@@ -40,7 +40,7 @@ def link_of(made: HandMade, name: str, *more):
     return getattr(M, name)(made.I, made.W, made.model, *more)
 
 
-def test_events_happen_and_stages_end():
+def test_events_execute_and_stages_end():
     made = HandMade(guard(kind=RESET), guard(kind=STAGE), guard(kind=CONTACT), guard(kind=STAGE))
     for fired, ends, happens in (
         ((0, 0, 0, 0), -1, False), ((1, 0, 0, 0), -1, True), ((0, 0, 1, 0), -1, True), ((0, 1, 0, 1), 1, False), ((1, 0, 0, 1), 3, True),
@@ -89,7 +89,7 @@ def test_due_contact_events_happen_within_noise(contacts):
     assert link_of(made, "force_located_contacts", made.ws)
 
 
-def test_contacts_that_have_been_judged(contacts):
+def test_evaluated_contact_events_are_not_repeated(contacts):
     rows = [  # kind, register, met, noise, value -> met, held, noise
         ((CONTACT, OPENS, G.FORCED_OPEN, 0.5, 0.1), (G.EVALUATED_FALSE, -1, 0)),
         ((CONTACT, SLIPS, 1.0, 0.5, 0.1), (G.EVALUATED_FALSE, -1, 0)),
@@ -154,7 +154,7 @@ def test_event_chain_marks_new_conditions():
     assert made.rows("mark", "condition", "verdict", "noise") == [expected for _, expected in rows]
 
 
-def test_the_log_is_a_ring():
+def test_event_log_is_a_ring_buffer():
     made = HandMade(guard(), logged=3, room=0)
     made.W.time, made.W.stage = 2.5, 4.0
     for number in range(5):
@@ -198,7 +198,7 @@ class Chain:
         return M.run_cascade(self.made.I, None, self.made.W, 0.0)
 
 
-def test_a_chain_has_a_hundred_links_at_most(monkeypatch):
+def test_event_chain_has_at_most_hundred_links(monkeypatch):
     for links, status in ((1, 0), (100, 0), (101, Status.CHATTERING)):
         chain = Chain(monkeypatch, links)
         chain.made.set(mark=(1.0, 0.0, 0.0))
@@ -248,7 +248,7 @@ def test_stage_ends_by_its_first_guard(monkeypatch):
 
 
 @pytest.mark.parametrize("contacts_there", [False, True])
-def test_a_link_of_a_chain(monkeypatch, contacts_there):
+def test_event_chain_link_executes_actions(monkeypatch, contacts_there):
     """Actions, then contacts, then all values; books before and after, and in the log the first event with how many there are."""
     for breaks in ("", "apply_actions", "apply_impacts", "settle_modes", "refresh"):
         made, told = (

@@ -56,7 +56,7 @@ def test_located_guards_carry_noise_estimate():
     assert made.rows("mark", "verdict", "condition", "noise") == [expected for _, expected in rows]
 
 
-def test_truth_is_kept_by_event_of_the_description():
+def test_condition_truth_is_stored_per_described_event():
     made = HandMade(
         guard(event=2), guard(kind=STAGE, event=-4), guard(event=0), guard(event=3), events=5
     )
@@ -94,7 +94,7 @@ def test_truth_is_kept_by_event_of_the_description():
     ]
 
 
-def test_only_contacts_are_judged_at_start():
+def test_only_contacts_are_evaluated_at_start():
     made = HandMade(
         guard(kind=CONTACT, event=2),
         guard(kind=RESET, event=1),
@@ -185,7 +185,7 @@ def test_host_does_not_arm_guards_at_zero(
     assert made["armed"].tolist() == [0, 0, 1, 1, 1, 1, 0]
 
 
-def test_before_events_that_a_host_asks_for_values_are_noted_and_compared():
+def test_values_before_host_events_are_stored_and_compared():
     made = HandMade(*([guard()] * 4)).set(guards=(0.5, -0.5, 0.0, 0.25), mark=(1.0, 0.0, 3.0, 0.0))
     M.note_guard_values(made.I, made.W, made.model)
     assert made.rows("verdict", "noise") == [(0, 0.5), (0, -0.5), (0, 0.0), (0, 0.25)]

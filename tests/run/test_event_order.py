@@ -49,7 +49,7 @@ def counts(rule: dict[str, str], **events: dict) -> dict:
 
 # -- once is once -------------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_a_bound_on_which_the_motion_starts(integrator):
+def test_condition_at_its_bound_at_the_start_fires_once_in_its_direction(integrator):
     """From x = 0 at rest under a force: x > 0 comes true once, x < 0 never; rounding of the dense output is no crossing."""
     force = {"f": {"coordinate": "x", "value": "1"}}
     events = {
@@ -134,7 +134,7 @@ def test_a_body_at_rest_on_its_stop_is_reported():
 
 
 # -- together -----------------------------------------------------------------------------------------------------------------------------
-def test_states_change_in_order_and_speeds_together():
+def test_event_states_change_in_order_and_speeds_together():
     """Three events of one instant: the counter sees each, the speed is that of the last, from the value before the instant."""
     when = {"a": "x > 0.5", "b": "2*x > 1", "c": "x - 0.5 > 0"}
     events = {
@@ -149,7 +149,7 @@ def test_states_change_in_order_and_speeds_together():
     )
 
 
-def test_conditions_that_differ_by_rounding_are_one_instant():
+def test_conditions_differing_by_rounding_are_simultaneous():
     """10 x > 1, x > 0.1 and x/0.1 > 1 cross within rounding of each other: the first must not undo what the others ask for."""
     events = {
         "one": {"when": "10*x > 1", "set": {"der(x)": "-der(x)", "n": "n + 1"}},
@@ -222,7 +222,7 @@ def test_speed_reversal_triggers_event():
     assert bounces == pytest.approx([first, 2.0 * first], abs=1e-9) and result["n"][-1] == 2.0
 
 
-def test_a_chain_without_end_is_chatter():
+def test_endless_event_chain_is_reported_as_chatter():
     events = {
         "a": {"when": "x > 0.5 and n < 0.5", "set": {"n": 1}},
         "b": {"when": "n > 0.5", "set": {"n": 0}},
@@ -244,7 +244,7 @@ def test_parameter_change_triggers_event():
 # -- with stages --------------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("step", [0.1, 0.013])
-def test_a_reset_at_the_instant_a_stage_ends(integrator, step):
+def test_reset_at_stage_end_is_applied(integrator, step):
     """Both happen, the reset first: the ball goes on upwards in the new stage, bounces there and ends as the closed form says."""
     events = {"hit": {"when": "z < 0", "set": {"z": 0, "der(z)": "-0.8*der(z)"}}}
     d = ball(events=events, stages=[{"name": "fall", "ends": {"when": "z < 0"}}, {"name": "after"}])
@@ -259,7 +259,7 @@ def test_a_reset_at_the_instant_a_stage_ends(integrator, step):
     ].time == result.events[1].time
 
 
-def test_the_end_of_a_stage_sets_speeds_and_states():
+def test_stage_end_sets_speeds_and_states():
     """A bounce and a change of structure at one instant: the pin lets go of what bounced, and the state counts with the values before."""
     d = ball(
         states=COUNTER,
@@ -288,7 +288,7 @@ def test_the_end_of_a_stage_sets_speeds_and_states():
 
 
 @pytest.mark.parametrize("rule", ["hits + 1", "weight/2 + 1", "hits + 1 + 0*x"])
-def test_the_end_of_a_stage_counts(rule: str):
+def test_stage_end_increments_a_counter(rule: str):
     """A parameter set to an expression over itself, or over what is computed from it, was taken for its own definition: a cycle, at run time."""
     events = {"e": {"when": "x > 0.25", "set": {"hits": "hits + 1"}}}
     parameters = {"hits": 0.0, "weight": "2*hits", "k": 1.0}
@@ -306,7 +306,7 @@ def test_the_end_of_a_stage_counts(rule: str):
     assert [result[f"seen_{name}"][-1] for name in parameters] == [2.0, 4.0, 6.0]
 
 
-def test_an_impact_and_a_lock_at_one_instant():
+def test_impact_and_lock_at_one_instant_are_applied():
     """The end sets the speed, then the joint locks with the momentum that this leaves: two sliders, one on the other."""
     joints = {
         "J": {"child": "a", "transforms": [{"shift": "x", "coordinate": "x", "speed": 1.0}]},
@@ -415,7 +415,7 @@ def test_last_stage_end_has_no_effect(ends):
         assert result["z"][-1] == pytest.approx(1.0 - 9.81 / 2.0, abs=1e-8)
 
 
-def test_stages_that_are_not_reached_are_known():
+def test_unreached_stages_are_reported():
     stages = [
         {"name": "one", "ends": {"at": 0.1}},
         {"name": "two", "ends": {"when": "z > 10"}},
@@ -443,7 +443,7 @@ def test_many_simultaneous_events():
     assert load(d).compile().simulate(stop_time=0.5, output_step=0.5)["n"][-1] == 100.0
 
 
-def test_more_events_than_the_log_holds():
+def test_all_events_are_recorded_beyond_log_size():
     """Between two outputs more than the engine remembers: none is lost, none is told twice."""
     d = slider(
         states=COUNTER, events=counts({f"E{k}": f"x > {0.001 * (k + 1)}" for k in range(600)})
@@ -495,7 +495,7 @@ def test_check_compiles_every_structure(tmp_path):
 @pytest.mark.parametrize(
     "change", [{"free": ["j50"]}, {"drop": ["b99"]}, {"lock": ["j3"]}, {"set": {"k": 1}}]
 )
-def test_a_change_of_stage_walks_the_graph_once(change, monkeypatch):
+def test_stage_change_walks_the_graph_once(change, monkeypatch):
     """Its cost grows with the bodies, not with their square: the way to the ground is found once per joint that lets go, for all bodies together."""
     calls = []
     monkeypatch.setattr(
@@ -519,7 +519,7 @@ def test_a_change_of_stage_walks_the_graph_once(change, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [name for name in KINDS if name not in ("rigid", "free")])
-def test_every_joint_locks_also_when_its_child_is_nearer_to_the_ground(kind):
+def test_reversed_joints_can_be_locked(kind):
     """A joint used from its child to its parent is locked at its value, turned round; the body stays where it was, and so does its twin joint."""
     start = (
         [0.9, 0.1, 0.3, 0.2]

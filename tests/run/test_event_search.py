@@ -55,7 +55,7 @@ RECENT = [
 
 
 @pytest.mark.parametrize("rows, last", [(FRESH, 1.5), (RECENT, 2.0)])
-def test_signs_at_a_start_and_where_something_has_just_happened(rows, last):
+def test_guard_signs_at_start_and_after_events(rows, last):
     given, expected = zip(*rows, strict=True)
     value, fired, band, direction = np.array(given, dtype=float).T
     locator = Locator(*[(lambda t, each=each: each) for each in value])
@@ -79,7 +79,7 @@ def test_signs_at_a_start_and_where_something_has_just_happened(rows, last):
     assert locator.part(G.VALUE).tolist() == value.tolist()
 
 
-def test_a_start_without_guards_values_is_refused():
+def test_start_with_undefined_guards_is_refused():
     locator = Locator(one, fails_after=-1.0)
     locator.part("sign")[:] = 7.0
     assert (
@@ -89,7 +89,7 @@ def test_a_start_without_guards_values_is_refused():
 
 
 @pytest.mark.parametrize("watch, ends", [((0, 0), 1), ((0, 1), 1), ((2, 1), 2), ((1, 3), 3)])
-def test_where_a_step_is_looked_at(watch, ends):
+def test_guard_sampling_points_of_a_step(watch, ends):
     """At the ends of as many parts as are asked for at most, near them for slopes if any guard is watched, and inside of the first one."""
     locator = Locator(one, ramp(3.0))
     locator.part("watch")[:] = watch
@@ -140,7 +140,7 @@ ROOTS: dict[
 @pytest.mark.parametrize(
     "name, sign, noise", list(itertools.product(ROOTS, (1.0, -1.0), (0.0, 0.001)))
 )
-def test_a_root_is_the_first_instant_beyond_within_its_tolerance(name, sign, noise):
+def test_located_root_lies_beyond_crossing_within_tolerance(name, sign, noise):
     """1e-13 of the step or of time; bisection alone would take 43 evaluations, which steps that look for more may treble at worst."""
     law, exact, most = ROOTS[name][0], ROOTS[name][1 if noise else 2], ROOTS[name][3]
     locator = Locator(lambda t: 2.0 * t, lambda t: sign * law(t))
@@ -152,7 +152,7 @@ def test_a_root_is_the_first_instant_beyond_within_its_tolerance(name, sign, noi
 @pytest.mark.parametrize(
     "begin, end, tolerance", [(0.0, 1000.0, 1e-10), (1e6, 1e6 + 1.0, 1e-7), (0.0, 1e-3, 1e-16)]
 )
-def test_the_tolerance_of_roots_is_that_of_the_step_or_of_time(begin, end, tolerance):
+def test_root_tolerance_follows_step_and_time_resolution(begin, end, tolerance):
     middle = begin + 0.37 * (end - begin)
     locator = Locator(lambda t: (middle - t) * (2.0 + math.sin(t)), begin=begin, end=end)
     b = S.find_root(*locator.how, 0, 1.0, begin, locator.at(begin)[0], end, locator.at(end)[0], 0.0)
@@ -186,7 +186,7 @@ def test_leaving_guard_is_bisected():
     )
 
 
-def test_slopes_at_the_beginning_are_found_once():
+def test_guard_slopes_at_step_start_are_computed_once():
     locator = Locator(lambda t: 3.0 * t * t, begin=2.0, end=4.0)
     S.compute_start_slopes(*locator.how, 2.0, 4.0)
     d = 2e-4
@@ -226,7 +226,7 @@ BENT: list[tuple[Law, float]] = [
 
 
 @pytest.mark.parametrize("law, reached", BENT)
-def test_stiff_guards_are_searched_in_nearly_linear_parts(law, reached):
+def test_stiff_guards_are_searched_in_linear_pieces(law, reached):
     locator = Locator(law, one)
     locator.part("sampled")[:] = 1.0, 0.0
     locator.part(G.AT_B)[:] = locator.at(1.0)
@@ -313,7 +313,7 @@ def test_nearby_crossings_happen_together(t, step):
     assert locator.asked == [after] and locator.part("phase").tolist() == [row[-1] for row in rows]
 
 
-def test_unknown_signs_are_determined_later():
+def test_unknown_guard_signs_are_determined_later():
     """At 1e-9 of the interval, and ten times as far each time; a later one waits until the next interval."""
     locator = Locator(lambda t: t, lambda t: -t, lambda t: 1e-3 * t, one, begin=0.0, end=2.0)
     locator.part("sign")[:], locator.part("phase")[:], locator.part("band")[:] = (
@@ -380,7 +380,7 @@ def test_unknown_signs_are_determined_later():
         (lambda t: -bowl(t), -1.0, 1.0, 1.0, 1.0, 0.6),
     ],
 )
-def test_the_first_crossing_of_a_guard_in_its_direction(
+def test_first_guard_crossing_in_its_direction_is_found(
     law, sign, direction, earliest, watch, exact
 ):
     locator = Locator(law, watch=1.0, direction=direction)
@@ -531,7 +531,7 @@ def test_guard_values_at_event_instant(row):
 @pytest.mark.parametrize(
     "t, shortest", [(1.0, 1e-7), (100.0, 1e-7), (1e4, 1e-7), (1e6, 2.2e-7), (-1e6, 2.2e-7)]
 )
-def test_chatter_threshold_is_that_of_the_resolution_of_time(t, shortest):
+def test_chatter_threshold_follows_time_resolution(t, shortest):
     """Not of the time that has passed; what runs evenly with time never chatters."""
     for part, timed, count in ((0.9, 0.0, 1.0), (1.1, 0.0, 0.0), (0.9, 1.0, 0.0)):
         locator = Locator(one)

@@ -49,7 +49,7 @@ RESUMED: list[tuple[tuple, tuple]] = [
 
 
 @pytest.mark.parametrize("row", range(len(RESUMED)))
-def test_signs_after_the_actions_of_events(row):
+def test_guard_signs_after_event_actions(row):
     """What nothing has met keeps its sign on its bound; what has happened goes where its rate takes it, unless the actions have moved it away."""
     (law, met, noise, state, band, sign), expected = RESUMED[row]
     locator = Locator(law, one, begin=1.0, end=2.0)
@@ -76,7 +76,7 @@ def test_signs_after_the_actions_of_events(row):
 @pytest.mark.parametrize(
     "t, step, border", [(5.0, 1.0, 5e-11), (0.5, 40.0, 4e-10), (4e5, 1.0, 1.441e-7)]
 )
-def test_the_resolution_of_time_is_that_of_the_instant_or_of_the_next_step(t, step, border):
+def test_time_resolution_follows_time_and_next_step(t, step, border):
     for part, state in ((0.9, G.LEAVING), (1.1, 0.0)):
         locator = Locator(lambda s, part=part: part * border - (s - t), begin=0.0, end=t)
         assert (
@@ -86,7 +86,7 @@ def test_the_resolution_of_time_is_that_of_the_instant_or_of_the_next_step(t, st
         )
 
 
-def test_guards_without_a_value_after_an_event_are_a_failure():
+def test_undefined_guards_after_an_event_are_a_failure():
     failing = Locator(one, fails_after=0.5, begin=0.0, end=1.0)
     assert resumed(failing, 1.0, 1.0) == Status.NOT_A_NUMBER and len(failing.asked) == 1
 
@@ -131,7 +131,7 @@ def test_one_sided_rates_converge():
     "near, steady", [(0.65, False), (0.68, True), (1.48, True), (1.52, False), (-1.0, False)]
 )
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_two_distances_agree_when_their_rates_differ_by_less_than_half(near, steady, sign):
+def test_guard_rates_agree_within_half(near, steady, sign):
     found, _ = rates(
         lambda t: (
             sign * (1.0 if t - 1.0 > 0.75 * D else near) * (t - 1.0) if t < 1.0 + 2 * D else 0.0

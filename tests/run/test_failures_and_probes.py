@@ -47,7 +47,7 @@ ONES = (Status.NOT_A_NUMBER, Status.SINGULAR_JOINT, Status.SINGULAR_BODY, Status
 
 
 @pytest.mark.parametrize("register", range(16))
-def test_the_first_number_that_is_none_is_to_blame(register):
+def test_first_non_finite_value_is_named(register):
     """States count as lost when they have grown out of all proportion; what is late, or nobody's, is not looked at."""
     for value, status in itertools.product((NAN, INF, -INF, 1e100, -1e100, 0.99e100), Status):
         lost = register in (2, 3, 4, 5) and not abs(value) < 1e100

@@ -57,7 +57,7 @@ MOTION = {
 }
 
 
-def test_rates_by_inputs():
+def test_prescribed_motion_by_input_rates_matches_time_function():
     """The three inputs together are the motion: coordinates, reactions and energies are those of the function of time."""
     right = (
         load(shaker({"by": "0.2*sin(5*t)"}))
@@ -74,7 +74,7 @@ def test_rates_by_inputs():
     assert found["reaction('table')"][1:] == pytest.approx(right["reaction('table')"][1:], rel=1e-5)
 
 
-def test_filter_is_its_equation():
+def test_input_filter_matches_its_equation():
     """r̈ = ω² (s - r) - 2 ζ ω ṙ: a table driven by the filter moves as one by its closed form after a step of the input."""
     haste, damping = 12.0, 0.6
     follow = {"input": "deck", "bandwidth": "haste", "damping": "damping"}
@@ -113,7 +113,7 @@ def test_filter_is_its_equation():
 
 
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
-def test_followed_inputs_in_hosts(kind: str, tmp_path):
+def test_followed_inputs_work_in_fmu_hosts(kind: str, tmp_path):
     """A host that gives a ramp of 0.5 m/s: the table follows at a distance of 2 ζ/ω times the speed, in both kinds of FMU."""
     haste, speed = 40.0, 0.5
     model = shaker({"follow": {"input": "deck", "bandwidth": haste}}, inputs={"deck": 0.0})
@@ -180,7 +180,7 @@ BY_RATES = {"value": "x - deck", "follow": [RATES]}
 BY_FILTER = {"value": "x - deck", "follow": [{"input": "deck", "bandwidth": 12.0, "damping": 0.6}]}
 
 
-def test_coupling_by_rates():
+def test_coupling_follows_input_with_given_rates():
     """The same motion as a transform that is a function of time, and the same force along the way."""
     right = (
         load(driven({"by": "0.2*sin(5*t)"}))
@@ -199,7 +199,7 @@ def test_coupling_by_rates():
 
 
 @pytest.mark.parametrize("cut", [{}, {"output_step": 0.2}])
-def test_coupling_by_filter(cut: dict):
+def test_coupling_follows_filtered_input(cut: dict):
     """The filter of a coupling is that of a transform, whatever the input does: a jump in the middle of the run."""
     deck = Signal(lambda t: 0.1 if t < 0.513 else -0.05, jumps=[0.513])
     options = {
@@ -250,7 +250,7 @@ def test_input_rates_apply_to_all_couplings():
 
 @pytest.mark.parametrize("relation", [BY_RATES, BY_FILTER])
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
-def test_coupling_in_hosts(kind: str, relation: dict, tmp_path):
+def test_coupling_of_inputs_works_in_fmu_hosts(kind: str, relation: dict, tmp_path):
     """A host that holds its inputs: what is left halves with its step, and the coupling moves as the transform does."""
     inputs = INPUTS if relation is BY_RATES else {"deck": 0.0}
     models = (
@@ -341,6 +341,6 @@ def test_inputs_without_rates_are_named(tmp_path, capsys):
         ),
     ],
 )
-def test_followings_of_couplings_that_are_refused(relation: dict, match: str):
+def test_invalid_followed_inputs_of_couplings_are_refused(relation: dict, match: str):
     with pytest.raises(ModelError, match=match):
         load(driven(None, relation, inputs=INPUTS)).compile()

@@ -59,13 +59,13 @@ def test_every_crossing_inside_a_step_is_found(name: str, length: float, directi
 
 
 @pytest.mark.parametrize("begin", [-1e6, 0.0, 1e6])
-def test_the_cost_of_a_swing_is_a_few_looks_a_turn(begin: float):
+def test_oscillating_guard_costs_few_evaluations_per_period(begin: float):
     """A hundred turns in one step, never across zero: less than fifty looks a turn."""
     locator = locator_of(lambda t: math.sin(628.0 * (t - begin)) - 1.1, begin, begin + 1.0, 1.0)
     assert not instants(locator, begin + 1.0) and len(locator.asked) < 5000
 
 
-def test_a_guard_that_is_far_off_or_smooth_costs_no_looks():
+def test_far_or_smooth_guard_costs_no_extra_evaluations():
     """Swings far above zero, and laws that are a polynomial, are looked at once inside of a step; later steps of that length not at all."""
     for law in (lambda t: 1e6 + math.sin(300.0 * t), lambda t: 4.0 - t - 0.1 * t**3):
         locator = Locator(law, end=1.0)
@@ -75,7 +75,7 @@ def test_a_guard_that_is_far_off_or_smooth_costs_no_looks():
         assert E.locate_event(*locator.how, 2.0) == 0 and len(locator.asked) <= 4
 
 
-def test_noise_does_not_hold_up_a_step():
+def test_guard_noise_does_not_shorten_steps():
     """A guard that is nothing but rounding: looked at until it is known to be that, and then no more than others."""
     rng = np.random.default_rng(5)
     locator = Locator(lambda t: -1e-16 * rng.uniform(0.1, 1.0), end=1.0, direction=1.0)
@@ -87,7 +87,7 @@ def test_noise_does_not_hold_up_a_step():
     assert first < 300 and len(locator.asked) - first < 20 * 40
 
 
-def test_a_short_part_does_not_stay_short():
+def test_guard_search_interval_grows_again():
     """Noise that hides a guard for a while, as right after an event: parts grow again behind it, whatever is left of the noise."""
     rng = np.random.default_rng(7)
 

@@ -74,7 +74,7 @@ class Host:
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_announced_instants_are_the_corners(law: str):
+def test_announced_event_times_match_discontinuities(law: str):
     """From one to the next, as a host goes; instants that rounding moves by 1e-13 are the same."""
     host, found = Host(cart(law)), []
     t = host.corner(0.0)
@@ -84,7 +84,7 @@ def test_announced_instants_are_the_corners(law: str):
     assert found == pytest.approx(LAWS[law], abs=1e-9)
 
 
-def test_samples_are_announced():
+def test_sample_times_are_announced_to_hosts():
     """The instants of a sampled controller, of its late commands, and of events at instants that are known."""
     model = cart("0") | {"actuators": {"motor": {"coordinate": "x"}}}
     model["controllers"] = {
@@ -113,7 +113,7 @@ def test_samples_are_announced():
     )
 
 
-def test_known_event_times_are_no_corners():
+def test_known_event_times_are_no_discontinuities():
     """Guards find them there: their records are for hosts alone."""
     model = cart("0") | {"events": {"tap": {"when": "t > 0.25", "set": {"der(x)": "0.5"}}}}
     compiled = load(model).compile().compiled
@@ -125,7 +125,7 @@ def test_known_event_times_are_no_corners():
     ][-1] == pytest.approx(0.375, abs=1e-12)
 
 
-def test_early_queries_change_nothing():
+def test_queries_before_a_discontinuity_change_nothing():
     host = Host(cart("table('pulse', t)"))
     states = host.states.copy()
     assert (
@@ -133,7 +133,7 @@ def test_early_queries_change_nothing():
     )
 
 
-def test_rates_at_a_corner_are_read_from_its_side():
+def test_rates_at_a_discontinuity_are_one_sided():
     """The last evaluation before the event must not know what follows: an implicit host would refuse the step that ends there."""
     host = Host(cart("if(t >= 4 and t < 4.5, 10, 0)"))
     states = host.states.copy()
@@ -144,7 +144,7 @@ def test_rates_at_a_corner_are_read_from_its_side():
         assert host.derivatives(t, states)[1] == 10.0 / MASS
 
 
-def test_speeds_jump_when_the_corner_is_passed():
+def test_speeds_jump_when_discontinuity_is_passed():
     host = Host(pendulum())
     assert host.corner(0.5) == 1.0
     host.derivatives(1.0, np.array([0.3, 0.0]))

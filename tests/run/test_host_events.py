@@ -210,7 +210,7 @@ def test_host_events_cascade(monkeypatch):
     )
 
 
-def test_guards_are_armed_anew_after_events(monkeypatch):
+def test_guards_are_rearmed_after_events(monkeypatch):
     """Below the bound, and not where the event itself has just happened within its noise."""
     host = Events(monkeypatch)
     monkeypatch.setattr(
@@ -270,7 +270,7 @@ def test_completed_step_ignores_undetected_events(monkeypatch):
         assert host.made["armed"].tolist() == [armed] and host.made.ws.c_dir.tolist() == [1, 2]
 
 
-def test_event_mode_ends_with_guards_that_may_happen_again(monkeypatch):
+def test_event_mode_leaves_guards_armed(monkeypatch):
     host = Steps(monkeypatch, guard(), guard(), guard(), guard())
     host.made.W.noted = 2.0
     host.made.set(armed=(0, 0, 1, 0), guards=(-1e-12, -1e-14, 0.5, 0.5))
@@ -279,7 +279,7 @@ def test_event_mode_ends_with_guards_that_may_happen_again(monkeypatch):
     assert host.made.W.noted == math.inf and host.made.W.settled == 2.0
 
 
-def test_a_mechanism_without_contacts_notes_marks_alone(monkeypatch):
+def test_mechanism_without_contacts_stores_guard_marks_only(monkeypatch):
     host = Steps(monkeypatch, guard(kind=CONTACT, register=1), contacts=0)
     host.made.set(armed=0.0, guards=0.5)
     assert host.call("note_step", 2.0) == 0 and host.call("continue_from", 3.0) == 0
@@ -287,7 +287,7 @@ def test_a_mechanism_without_contacts_notes_marks_alone(monkeypatch):
 
 
 @pytest.mark.parametrize("fails, told", [("", 3), ("project_constraints", 2)])
-def test_states_of_a_host_are_brought_back(monkeypatch, fails, told):
+def test_host_states_are_restored(monkeypatch, fails, told):
     host = Host(monkeypatch, guard())
     host.fails = fails
     monkeypatch.setattr(M, "refresh_for_host", host.noted("refresh_for_host"))

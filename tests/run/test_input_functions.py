@@ -35,7 +35,7 @@ def cart(law: str = "push", **parts) -> dict:
 
 @pytest.mark.parametrize("integrator", ["auto", "adams", "rk45", "radau", "verner65"])
 @pytest.mark.parametrize("output_step", [0.1, 1.0, 5.0])
-def test_smooth_functions_are_those_of_the_description(integrator: str, output_step: float):
+def test_smooth_input_functions_match_described_laws(integrator: str, output_step: float):
     """A line between outputs would be off by h² w²/8 of the force: 1e-2 at 0.1 s."""
     given = (
         load(cart())
@@ -56,7 +56,7 @@ def test_smooth_functions_are_those_of_the_description(integrator: str, output_s
 
 
 @pytest.mark.parametrize("jump", [0.3, 0.7123, 1.0])
-def test_jumps_are_found(jump: float):
+def test_jumps_of_input_functions_are_found(jump: float):
     """The impulse after the jump is 10 (2 - jump); a ramp over an output interval would be off by half an interval."""
     result = (
         load(cart())
@@ -72,7 +72,7 @@ def test_jumps_are_found(jump: float):
     assert result["given"][-1] == 10.0 and result["given"][0] == 0.0
 
 
-def test_corners_and_many_jumps_are_found():
+def test_kinks_and_many_jumps_of_input_functions_are_found():
     square = (
         load(cart())
         .compile()
@@ -142,7 +142,7 @@ def test_unfollowable_inputs_are_refused():
         )
 
 
-def test_pieces_cover_their_interval():
+def test_input_pieces_cover_their_interval():
     """Polynomials meet the function inside every piece, ends of pieces meet."""
     sampled = Sampled("f", lambda t: math.exp(-t) * math.cos(20 * t), 1e-9)
     pieces = sampled.pieces(1.0, 3.0)
@@ -171,7 +171,7 @@ def test_host_ramp_is_followed_exactly(slope: float):
 
 
 @pytest.mark.parametrize("begin", [-1e6, 3e5, 1e6])
-def test_functions_are_followed_long_after_zero(begin: float):
+def test_input_functions_are_followed_at_late_times(begin: float):
     """The resolution of time is 1e-10 s there: values of a smooth function lie as far beside a polynomial."""
     system = load(cart()).compile()
     ends = [

@@ -75,7 +75,7 @@ def gets(y, model, ws, t) -> int:
 @pytest.mark.parametrize(
     "kind, momenta", [(ADAMS, False), (RK4, False), (RK4, True), (RADAU, False)]
 )
-def test_the_options_of_an_integrator(monkeypatch, kind, momenta):
+def test_integrator_options_are_set_at_start(monkeypatch, kind, momenta):
     """Fixed steps by methods of fixed step alone; the work of the loads is the last number, on which nothing depends."""
     made = Begun()
     made.W.refresh = 3.0
@@ -162,7 +162,7 @@ def test_followed_inputs_move_before_first_step(monkeypatch, fails):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("fails", ["", "put_state", "set_integrator", "start"])
-def test_auto_changes_its_method(monkeypatch, kind, stiff, smooth, inputs, soft, other, fails):
+def test_auto_switches_its_method(monkeypatch, kind, stiff, smooth, inputs, soft, other, fails):
     """At the state of the last step, with a step as long; later restarts choose their own."""
     made, given = Begun(inputs=inputs), []
     made.W.soft = soft
@@ -283,7 +283,7 @@ def test_blocked_event_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize("fails", ["", "project_constraints", "refresh"])
-def test_the_state_at_an_instant_is_closed(monkeypatch, fails):
+def test_state_at_a_time_is_projected(monkeypatch, fails):
     made = Begun()
     calls = Noted(
         monkeypatch,
@@ -301,7 +301,7 @@ def test_the_state_at_an_instant_is_closed(monkeypatch, fails):
     ]
 
 
-def test_resting_contacts_are_watched_inside_steps(monkeypatch):
+def test_resting_contacts_are_monitored_inside_steps(monkeypatch):
     """And those that hardly are apart; what else watches their registers does not."""
     kinds = ((CONTACT, 1), (CONTACT, 2), (CONTACT, 3), (0, 1), (0, 3))
     made, locator = (
@@ -315,7 +315,7 @@ def test_resting_contacts_are_watched_inside_steps(monkeypatch):
     assert locator.part("sampled").tolist() == [1, 0, 1, 0, 0]
 
 
-def test_open_contacts_at_zero_leave_after_corner(monkeypatch):
+def test_open_contacts_at_zero_separate_after_discontinuity(monkeypatch):
     rows = [
         (CONTACT, 1, 1e-9),
         (CONTACT, 1, -1e-9),
@@ -355,7 +355,7 @@ def test_open_contacts_at_zero_leave_after_corner(monkeypatch):
 @pytest.mark.parametrize(
     "fails", ["", "reset_signs", "restore_conditions", "event_indicators", "resumed"]
 )
-def test_the_locator_begins_with_an_integrator(monkeypatch, fails):
+def test_event_locator_starts_with_integrator(monkeypatch, fails):
     """All guards are watched for becoming true; what is recalled of this instant decides about their signs; registers end at the state itself."""
     made = Begun(guard(), guard())
     C.set_options(made.mem, 5, 1e-3, 1e-2, 0.0, 0.0)
@@ -406,7 +406,7 @@ def inputs(
     return made.set(inputs=[1.0, 2.0, *[7.0] * 6], slopes=[*slopes, *[7.0] * 6])
 
 
-def test_an_integrator_notices_that_inputs_have_changed_or_move():
+def test_integrator_detects_changed_or_moving_inputs():
     for values, sloped, different in (
         ((1.0, 2.0), 0, 0),
         ((1.0, 2.5), 0, 1),
@@ -503,7 +503,7 @@ def test_couplings_follow_their_inputs(monkeypatch, contacts, fails):
 @pytest.mark.parametrize("kind", [ADAMS, RK45])
 @pytest.mark.parametrize("followed", [0, 1])
 @pytest.mark.parametrize("fails", ["", "put_state", "apply_input_jump", "get_state"])
-def test_an_integrator_takes_changed_inputs_over(monkeypatch, kind, followed, fails):
+def test_integrator_takes_over_changed_inputs(monkeypatch, kind, followed, fails):
     """One that remembers the past begins anew; the work of what follows is booked."""
     made = Begun(followed=followed)
     C.set_options(made.mem, 5, 1e-3, 1e-2, 0.0, 0.0)

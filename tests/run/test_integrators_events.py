@@ -118,7 +118,7 @@ def test_flight_from_zero_gap_ends_within_step(step, direction):
     )
 
 
-def test_an_elastic_ball_that_never_rests_is_chatter():
+def test_elastic_ball_with_endless_bounces_is_reported_as_chatter():
     """Bounces of half the speed accumulate at 3 t1: reported there, not passed through."""
     case = fall(HEIGHT)
     mem, ev = prepared("adams", case, 1, direction=-1.0)
@@ -153,7 +153,7 @@ def test_sine_crossings_are_ordered_with_direction():
     assert np.abs(np.array([t for t, _ in events]) - np.array([t for t, _ in exact])).max() < 2e-12
 
 
-def test_many_crossings_inside_one_step_are_found_with_points_inside():
+def test_many_crossings_inside_a_step_are_found():
     """A step of 3.5 holds three crossings of sin and cos(3 t + 0.1) each: six points inside separate them."""
     case = fall(SINE)
     mem, ev = prepared("rk4", case, 3, watch=7.0, h=3.5)
@@ -194,13 +194,13 @@ def test_dips_in_later_steps_are_found():
 
 
 @pytest.mark.parametrize("direction, exact", [(1.0, [0.8]), (-1.0, [0.6])])
-def test_the_right_half_of_a_double_crossing_is_taken(direction, exact):
+def test_double_crossing_fires_in_its_direction(direction, exact):
     case = fall(DIP, 0.01)
     mem, ev = prepared("rk4", case, 2, direction=direction, h=1.0)
     assert [t for t, _ in found("rk4", case, mem, ev, 1.0)] == pytest.approx(exact, abs=1e-12)
 
 
-def test_a_touch_is_not_a_crossing():
+def test_touching_zero_is_not_a_crossing():
     case = fall(DIP, 0.0)
     mem, ev = prepared("rk4", case, 2, h=1.0)
     assert [signs for _, signs in found("rk4", case, mem, ev, 1.5)] == []

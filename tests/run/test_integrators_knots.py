@@ -62,7 +62,7 @@ def test_short_commands_after_rest_are_detected(name, integrator):
 
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau"])
-def test_a_given_motion_by_a_table_is_followed(integrator):
+def test_tabulated_prescribed_motion_is_followed(integrator):
     """A cubic table moves the carriage; the pendulum on it is set in motion by the acceleration alone."""
     ride = {
         "x": [0.0, 60.0, 60.2, 60.4, 60.6, 61.0],
@@ -96,7 +96,7 @@ def test_a_given_motion_by_a_table_is_followed(integrator):
 
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau"])
-def test_corners_bound_the_error(integrator):
+def test_steps_ending_at_discontinuities_bound_the_error(integrator):
     """A saw-tooth force of period 1: with steps that end at its corners the error is that of smooth motion."""
     result = (
         load(cart(forces={"push": {"coordinate": "x", "value": "abs(2*(t % 1) - 1) - 0.5"}}))
@@ -115,14 +115,14 @@ def integral_of_a_period() -> float:
     return float(speed[0].integ()(0.5) - speed[1].integ()(0.5))
 
 
-def test_nonlinear_time_functions_have_no_knots():
+def test_nonlinear_time_functions_have_no_breakpoints():
     """sin(t) > 0.5 and tables over coordinates are left to the error control."""
     unit = make_unit(load(pushed("table('pulse', x) + if(sin(t) > 0.5, 1, 0)")).compile())
     compiled = unit.compiled[0]
     assert model_fields(compiled.ints, compiled.floats).knots.size == 0
 
 
-def test_parameters_move_corners_of_a_running_model():
+def test_parameters_move_discontinuities_of_a_running_model():
     """An event shifts the command to a later instant; the knots follow."""
     events = {"postpone": {"when": "t > 40", "set": {"late": "70"}}}
     result = (
@@ -134,7 +134,7 @@ def test_parameters_move_corners_of_a_running_model():
     assert result["x"][-1] == pytest.approx(0.2 / MASS * (90.0 - 70.01), rel=1e-6)
 
 
-def test_fixed_steps_keep_their_grid():
+def test_fixed_steps_keep_grid_across_discontinuities():
     """Real time asks for the same cost in every step: fixed steps do not end at corners."""
     law = pushed("table('pulse', t)")
     result = (
@@ -155,7 +155,7 @@ def advance_like_a_host(model: dict, step: float, count: int) -> float:
 
 
 @pytest.mark.parametrize("corner", [0.02, 0.019, 0.006])
-def test_hosts_that_add_up_their_times_meet_corners_and_events(corner):
+def test_hosts_accumulating_time_hit_discontinuities_and_events(corner):
     """0.001 added twenty times is 0.02 and 7e-18: nothing is left to integrate there, neither after a corner nor after an event."""
     pulse = {"x": [0.0, corner, corner + 0.01, 1.0], "y": [0.0, 0.0, 10.0, 10.0]}
     law = cart(

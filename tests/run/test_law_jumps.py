@@ -50,7 +50,7 @@ LAWS = {
 
 
 @pytest.mark.parametrize("integrator", VARIABLE)
-def test_no_error_of_a_jump_is_larger_than_the_tolerance_allows(integrator: str):
+def test_error_at_force_jumps_stays_within_tolerance(integrator: str):
     """Five jumps; a step over one of them would be wrong by a hundred tolerances [each 25 s after it]."""
     system = load(slider(LAWS["sign"])).compile()
     for tolerance in (1e-5, 1e-7):
@@ -59,14 +59,14 @@ def test_no_error_of_a_jump_is_larger_than_the_tolerance_allows(integrator: str)
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-def test_every_way_to_write_a_jump_is_one(law: str):
+def test_every_notation_of_a_jump_is_detected(law: str):
     system = load(slider(law)).compile()
     result = system.simulate(10.0, output_step=0.5, integrator="rk45", tolerance=TOLERANCE)
     assert result["x"] == pytest.approx([swing(t) for t in result.time], abs=TOLERANCE)
     assert not result.events
 
 
-def test_a_jump_inside_an_output_that_a_force_uses():
+def test_jump_inside_an_output_used_by_a_force_is_detected():
     outputs = {"side": {"value": "sign(x)"}, "idle": {"value": "sign(x - 0.3)"}}
     system = load(slider("-2*side", outputs=outputs)).compile()
     assert len(jump_guards(system)) == 1
@@ -74,7 +74,7 @@ def test_a_jump_inside_an_output_that_a_force_uses():
     assert abs(result["x"][-1] - swing(10.0)) < TOLERANCE
 
 
-def test_stairs_have_a_jump_at_every_step():
+def test_rounding_functions_have_a_jump_at_every_step():
     """The force of a staircase, -floor(4 x)/4 - 1/8, has a potential, the stairs' integral."""
     system = load(slider("-floor(4*x)/4 - 0.125")).compile()
     result = system.simulate(8.0, output_step=0.05, integrator="rk45", tolerance=1e-8)
@@ -83,13 +83,13 @@ def test_stairs_have_a_jump_at_every_step():
     assert np.ptp(0.5 * result["der(x)"] ** 2 + potential) < 1e-6 and np.ptp(n) > 6
 
 
-def test_what_depends_on_time_or_parameters_alone_is_no_guard():
+def test_jumps_in_time_or_parameters_only_create_no_guard():
     parameters = {"p": 1.0}
     system = load(slider("if(t > 1, 1, 0)*sign(p) - x", parameters=parameters)).compile()
     assert jump_guards(system) == []
 
 
-def test_the_undamped_and_the_continuous_law_have_none():
+def test_undamped_and_continuous_force_laws_have_no_jump_guards():
     contact = {"kind": "contact", "body": "m", "stiffness": 1e4, "normal": [1, 0, 0]}
     assert jump_guards(load(slider(contact)).compile()) == []
     assert jump_guards(load(slider(contact | {"dissipation": 0.3})).compile()) == []
@@ -115,7 +115,7 @@ DAMPED = {
 
 
 @pytest.mark.parametrize("force", DAMPED.values(), ids=DAMPED)
-def test_a_damped_touch_gives_back_what_its_damping_says(force: dict):
+def test_damped_impact_restitution_matches_damping(force: dict):
     """Restitution of a spring-damper that never pulls, at arrival with 1 m/s: exp(-ζ/√(1 - ζ²) φ), φ = the angle at which the load is zero."""
     mechanism = slider(force)
     mechanism["joints"]["j"]["transforms"][0] |= {"start": 0.5, "speed": -1.0}
@@ -135,7 +135,7 @@ def test_a_damped_touch_gives_back_what_its_damping_says(force: dict):
         assert not result.events
 
 
-def test_a_jump_that_an_event_moves_the_state_over():
+def test_event_moving_the_state_over_a_jump_is_handled():
     """The state is thrown over the jump and comes back: the side is read anew."""
     events = {"throw": {"when": "x < 0.5", "set": {"x": -0.5, "der(x)": 0.0}}}
     system = load(slider("-2*sign(x)", events=events)).compile()

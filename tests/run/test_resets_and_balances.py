@@ -67,7 +67,7 @@ def test_actions_request_coordinates_and_speeds():
         )
 
 
-def test_coordinates_that_are_set_are_written():
+def test_set_coordinates_are_written():
     made = Acting()
     made.reset()
     assert not R.write_set_coordinates(made.model, made.ws) and made.ws.q.tolist() == [
@@ -228,7 +228,7 @@ def test_balances_match_bodies():
     assert N.energy_of_motion(model, ws) == pytest.approx(energy, rel=1e-12)
 
 
-def test_power_is_that_of_loads_along_speeds_and_of_wrenches(monkeypatch):
+def test_power_is_that_of_loads_and_wrenches(monkeypatch):
     run = tree()
     model, ws = structure(run)
     ws.tau[:] = np.arange(1.0, 8.0)
@@ -302,14 +302,14 @@ def test_states_copy_round_trip():
             )
 
 
-def test_laws_of_time_are_read_between_two_instants():
+def test_time_laws_are_evaluated_between_two_times():
     ws = SimpleNamespace(head=SimpleNamespace(sided=0.0, read_from=1.0, read_until=2.0))
     assert [Y.sided_time(ws, t) for t in (0.5, 1.5, 2.5)] == [0.5, 1.5, 2.5]
     ws.head.sided = 1.0
     assert [Y.sided_time(ws, t) for t in (0.5, 1.5, 2.5)] == [1.0, 1.5, 2.0]
 
 
-def test_who_needs_the_default_engine(monkeypatch):
+def test_default_engine_is_created_only_if_needed(monkeypatch):
     for form, states, given, needs in (
         (0, 0, 0, True),
         (3, 0, 0, False),
@@ -327,7 +327,7 @@ def test_who_needs_the_default_engine(monkeypatch):
 
 
 @pytest.mark.parametrize("fails", ["", "put_state", "load", "accelerations_of", "finish"])
-def test_rates_of_a_state(monkeypatch, fails):
+def test_state_rates_match_formulas(monkeypatch, fails):
     """Coordinates, speeds, states, and the power of the loads at the end; each part is asked for where it is needed."""
     rows = [
         (0, 0, 1, 0, 0, 0),
@@ -383,7 +383,7 @@ def test_rates_of_a_state(monkeypatch, fails):
             )
 
 
-def test_rates_by_a_form_are_those_of_speeds_or_momenta(monkeypatch):
+def test_literal_form_rates_are_speeds_or_momentum_rates(monkeypatch):
     ws = SimpleNamespace(
         q=np.zeros(2), u=np.zeros(2), udot=np.array([1.0, 2.0]), pdot=np.array([3.0, 4.0])
     )
@@ -425,7 +425,7 @@ def test_guards_evaluate_only_needed_stages(monkeypatch, fails):
         ]
 
 
-def test_guards_are_read_whatever_the_status(monkeypatch):
+def test_guards_are_read_at_any_status(monkeypatch):
     made = HandMade(guard(register=4), guard(register=2))
     made.ws.val[:] = np.arange(20.0)
     for fails, told in (

@@ -48,7 +48,7 @@ def test_columns_on_demand_have_units():
     ]
 
 
-def test_rows_obey_newton_before_and_after_a_change():
+def test_rows_satisfy_newton_before_and_after_stage_change():
     """Centrifugal and Coriolis accelerations of the bead; its rail carries the weight, and pushes it round."""
     result = load(bead()).compile().simulate(0.6, output_step=0.05, tolerance=1e-11)
     r, speed, w = result["r"], result["der(r)"], result["der(a)"]
@@ -130,6 +130,6 @@ def test_laws_read_components_of_cut_joints():
 
 
 @pytest.mark.parametrize("index", ["0", "7", "1.5", "k"])
-def test_components_that_a_reaction_does_not_have_are_refused(index: str):
+def test_missing_reaction_components_are_refused(index: str):
     with pytest.raises(ModelError, match=r"\[1\] to \[6\]"):
         load(bead(outputs={"o": f"reaction('T')[{index}]"}))

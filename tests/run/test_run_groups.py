@@ -101,7 +101,7 @@ def test_lane_slots_and_memory():
         group.join(One(99))
 
 
-def test_differing_lane_numbers():
+def test_values_that_differ_between_lanes_are_found():
     """By value, two that are none being alike; empty places are like the first run, whose work is that of all."""
     lanes = Lanes()
     for row in (4, 5):
@@ -134,7 +134,7 @@ def test_lanes_pass_eventless_rows():
     ]
 
 
-def test_run_without_event_stays_in_lane():
+def test_run_without_event_stays_in_its_lane():
     """The interval in which something might have happened is its own; then all go on together."""
     lanes = Lanes((2, (1,)), (1, ()))
     first, second = One(4), One(5)
@@ -174,7 +174,7 @@ def test_changed_run_leaves_its_lane():
 
 
 @pytest.mark.parametrize("fails, changes", [(1, ()), (2, (1,))])
-def test_a_run_that_breaks_has_no_rows_from_there_on(fails: int, changes: tuple[int, ...]):
+def test_failed_run_has_no_rows_after_failure(fails: int, changes: tuple[int, ...]):
     lanes = Lanes((1, (0,)), (2, ()))
     first, second = One(4, changes, fails), One(5)
     lanes.group.join(first)

@@ -36,7 +36,7 @@ def test_too_fast_motion_ends_with_error():
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "rk45", "radau", "tsit5"])
-def test_the_limit_is_one_output_interval(integrator: str):
+def test_step_limit_applies_per_output_interval(integrator: str):
     """A hundred intervals of fifty steps pass where one of five thousand does not."""
     system = load(swing()).compile()
     options = {"integrator": integrator, "step": 0.002, "largest_step": 0.002, "step_limit": 200}
@@ -45,7 +45,7 @@ def test_the_limit_is_one_output_interval(integrator: str):
         system.simulate(10.0, output_step=10.0, **options)
 
 
-def test_the_description_sets_the_limit():
+def test_description_sets_step_limit():
     model = swing(
         run={
             "stop_time": 1.0,
@@ -63,7 +63,7 @@ def advanced(run: Run, until: float, option: int = 0) -> int:
     return run.call("unit_advance", option, until)
 
 
-def test_a_cancelled_advance_goes_on_bit_for_bit():
+def test_cancelled_advance_continues_bit_for_bit():
     """The wish stops the engine between two steps; another call takes up where it stopped, as if nothing had been."""
     unit = make_unit(load(swing()).compile())
     whole, parts = Run(unit), Run(unit)
@@ -90,7 +90,7 @@ def test_another_thread_can_cancel():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-def test_an_interrupt_is_heard_inside_an_output_interval():
+def test_interrupt_is_handled_inside_an_output_interval():
     """One output interval of 1e6 s in steps of 1e-6 s would take days."""
     code = (
         "import sys, json, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell has its background jobs ignore it
@@ -115,14 +115,14 @@ def test_an_interrupt_is_heard_inside_an_output_interval():
             process.kill()  # whatever became of the test: it would run for days
 
 
-def test_interrupts_are_given_back():
+def test_interrupt_handler_is_restored():
     """Who listened to signals before the run listens again afterwards."""
     before, handler = signal.set_wakeup_fd(-1), signal.getsignal(signal.SIGINT)
     load(swing()).compile().simulate(0.1)
     assert signal.set_wakeup_fd(before) == -1 and signal.getsignal(signal.SIGINT) is handler
 
 
-def test_the_law_without_a_value_is_named():
+def test_undefined_law_is_named():
     """The root of a negative number inside an expression: the name of what is computed from it."""
     model = swing(
         forces={"drive": {"coordinate": "q", "value": "sqrt(0.4 - q)"}},
@@ -132,7 +132,7 @@ def test_the_law_without_a_value_is_named():
         load(model).compile().simulate(1.0)
 
 
-def test_a_law_that_has_no_value_from_the_start_is_named():
+def test_law_undefined_at_start_is_named():
     """A parameter of 0 below a line: the law is evaluated before the run, and no state is to blame."""
     model = swing(
         parameters={"k": 0.0},
@@ -146,7 +146,7 @@ def test_a_law_that_has_no_value_from_the_start_is_named():
         load(model).compile().simulate(1.0)
 
 
-def test_a_state_that_blows_up_is_named():
+def test_diverging_state_is_named():
     """Negative damping: the speed leaves every bound, and is not reported as a body without inertia."""
     model = swing(
         forces={"feed": {"coordinate": "q", "value": "50*der(q)*abs(der(q))"}}, gravity=[0, 0, 0]
@@ -186,7 +186,7 @@ def test_tolerances_outside_of_0_and_1_are_refused(wrong: float):
         load(swing(run={"tolerances": wrong})).compile()
 
 
-def test_the_method_of_the_description_is_used():
+def test_described_method_is_used():
     model = swing(run={"stop_time": 1.0, "method": "CBM"})
     result = load(model).compile().simulate(tolerance=1e-10)
     assert result.options.method == "CBM"
@@ -200,7 +200,7 @@ def test_the_method_of_the_description_is_used():
 @pytest.mark.parametrize(
     ("integrator", "told"), [("rk4", True), ("adams-fixed", True), ("rk45", False)]
 )
-def test_failures_of_explicit_fixed_steps_lead_to_the_step(integrator, told):
+def test_unstable_fixed_step_error_recommends_smaller_step(integrator, told):
     """A stiff spring blows the motion up, or a force that feeds it."""
     force = (
         {"coordinate": "x", "stiffness": 1e9} if told else {"coordinate": "x", "value": "x**3*1e6"}

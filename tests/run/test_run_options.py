@@ -98,7 +98,7 @@ def test_impossible_runs_are_refused(given: dict[str, Any], said: str):
         options({}, **given)
 
 
-def test_bounds_themselves_are_allowed():
+def test_option_bounds_are_inclusive():
     """A run of no length is its start; a tolerance just below 1, as many rows as there may be."""
     still = options({}, stop_time=0.0)
     assert still.output_step == 1.0 and still.times().tolist() == [0.0]
@@ -114,7 +114,7 @@ def test_bounds_themselves_are_allowed():
         (-1.0, 1.0, 5.0, [-1.0, 1.0]),
     ],
 )
-def test_rows_are_multiples_of_their_interval_and_the_end(
+def test_row_times_are_multiples_of_interval_and_end(
     start: float, stop: float, interval: float, rows: list[float]
 ):
     times = options({}, start_time=start, stop_time=stop, output_step=interval).times()
@@ -124,7 +124,7 @@ def test_rows_are_multiples_of_their_interval_and_the_end(
 
 
 @pytest.mark.parametrize("count", [3, 7, 10, 49, 1000])
-def test_an_interval_that_is_rounded_makes_no_row_more(count: int):
+def test_rounded_output_interval_adds_no_row(count: int):
     """count * (1/count * 0.1) may lie on either side of 0.1 by rounding: the last row is the end, once."""
     times = options({}, stop_time=0.1, output_step=0.1 / count).times()
     assert times.size == count + 1 and times[-1] == 0.1

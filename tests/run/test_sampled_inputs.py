@@ -39,7 +39,7 @@ def test_quintic_input_is_one_piece():
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-9])
-def test_pieces_follow_within_a_tenth_of_the_tolerance_of_the_largest_value(tolerance):
+def test_input_pieces_approximate_within_a_tenth_of_tolerance(tolerance):
     """A fifth degree misses by h⁶/6!/2⁵ of a sine's amplitude at most, between its nodes; halves meet end to end, none in vain."""
     for amplitude in (1.0, 1e4):
         pieces = sampled(lambda t, a=amplitude: a * math.sin(3.0 * t), tolerance).pieces(0.0, 4.0)
@@ -62,7 +62,7 @@ def test_pieces_follow_within_a_tenth_of_the_tolerance_of_the_largest_value(tole
         )
 
 
-def test_values_are_near_within_twice_the_share_of_the_tolerance():
+def test_input_values_agree_within_twice_the_tolerance_share():
     function = sampled(polynomial(0.0, 1.0), 1e-2)
     assert function.at(-4.0) == -4.0 and function.at(2.0) == 2.0 and function.size == 4.0
     border = 2.0 * 0.1 * 1e-2 * 4.0
@@ -144,7 +144,7 @@ def test_complicated_input_function_is_refused(monkeypatch):
             assert len(sampled(signal).pieces(0.0, 1.0)) == 20
 
 
-def test_a_polynomial_about_another_instant():
+def test_polynomial_shift_in_time_is_exact():
     """Of the piece around the instant inside: the first one that reaches it, the last one beyond all."""
     rng = np.random.default_rng(1)
     first, second = (Piece(begin, begin + 1.0, rng.standard_normal(POWERS)) for begin in (2.0, 3.0))

@@ -68,7 +68,7 @@ class Results:
         self.notes += 1
 
 
-def test_events_are_taken_over_from_a_ring():
+def test_events_are_read_from_the_ring_buffer():
     """What was taken over is not again, what has been overwritten is lost; a stage's end is told by the guards of the stage before."""
     run: Any = Running()
     result: Any = Results()
@@ -114,7 +114,7 @@ def test_staged_run_stops_around_events():
         simulation.advance(interrupted, Results(), 0, 3.0)  # type: ignore[arg-type]
 
 
-def test_statuses_that_are_no_errors():
+def test_stop_statuses_are_not_errors():
     run = Run(make_unit(load(mass()).compile()))
     simulation.raise_on_failure(run, Status.OK)
     simulation.raise_on_failure(run, Status.EVENT)
@@ -181,7 +181,7 @@ def test_coupling_follows_previous_polynomial():
     assert ("unit_refresh", 0, 1.0) not in run.told
 
 
-def test_the_options_of_a_run_reach_its_integrator():
+def test_run_options_reach_the_integrator():
     """Steps may pass an output where nothing changes there: no function of time, no actuator, no fixed steps."""
     rows = (
         ("auto", 0, 0, 1),
@@ -211,7 +211,7 @@ def test_the_options_of_a_run_reach_its_integrator():
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "auto", "rk45", *E.TABLES])
-def test_the_methods_of_lanes_integrate_polynomials(integrator: str):
+def test_lane_methods_integrate_polynomials_exactly(integrator: str):
     """Nodes are the sums of their rows; weights integrate up to the order, their difference up to the lower one."""
     numbers = E.method_numbers(
         Options(0.0, 1.0, 0.1, integrator, "auto", 1e-3, 1e-4, 0.05, 0.5), 2.0
@@ -241,7 +241,7 @@ def test_the_methods_of_lanes_integrate_polynomials(integrator: str):
     )
 
 
-def test_tableaus_of_lanes_with_their_last_stage():
+def test_lane_tableaus_include_last_stage():
     """What is compared, too, belongs to that stage: the difference of both solutions vanishes for constant rates alone."""
     for name in ("auto", *E.TABLES):
         numbers = E.method_numbers(Options(0.0, 1.0, 0.1, name, "auto", 1e-3, 1e-4, 0.05, 0.5), 1.0)
@@ -316,7 +316,7 @@ def test_run_joins_matching_group(monkeypatch):
     )
 
 
-def test_how_a_stage_is_entered():
+def test_stage_entry_initialises_state():
     """Parameters that it sets, bodies that are let go, locked states that the run has had; speeds may jump at locks and with loops."""
     stages = [SimpleNamespace(), SimpleNamespace(set=("k", "m"), freed=("c", "a"), newly_locked=())]
     registers = {"k": 3, "m": 4, "locked(x)": 9, "locked(y)": 11, "locked(gone)": 12, "x": 20}
@@ -340,7 +340,7 @@ def test_how_a_stage_is_entered():
         ]
 
 
-def test_a_falling_mass_records_every_row_once():
+def test_falling_mass_records_each_row_once():
     """x = -g t²/2 with an input that jumps at a row, which shows the value behind it; the interrupt of a run keeps what was there."""
     source = mass(
         gravity=[-10, 0, 0],

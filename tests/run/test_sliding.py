@@ -31,7 +31,7 @@ SLIDING = {
 
 @pytest.mark.parametrize("integrator", ["auto", "rk45", "radau", "adams", "verner65"])
 @pytest.mark.parametrize("name", SLIDING)
-def test_sliding_along_a_jump_is_named_at_once(name: str, integrator: str):
+def test_sliding_along_a_force_jump_is_reported_early(name: str, integrator: str):
     """The state whose rate jumps, the law that switches and the friction element, after a few hundred futile steps."""
     law, instant, state = SLIDING[name]
     with pytest.raises(EvaluationError) as caught:
@@ -48,7 +48,7 @@ def test_sliding_along_a_jump_is_named_at_once(name: str, integrator: str):
 
 
 @pytest.mark.parametrize("integrator", ["auto", "rk45", "verner65"])
-def test_jumps_that_are_crossed_are_no_sliding(integrator: str):
+def test_crossed_force_jumps_are_not_reported_as_sliding(integrator: str):
     """A force that pushes to the other side each time: a motion of period 4 sqrt(2 x0/a), many jumps, no end."""
     system = load(slider("-2*sign(x)")).compile()
     result = system.simulate(stop_time=8.0, output_step=0.5, integrator=integrator, tolerance=1e-7)
@@ -56,7 +56,7 @@ def test_jumps_that_are_crossed_are_no_sliding(integrator: str):
 
 
 @pytest.mark.parametrize("integrator", ["auto", "radau"])
-def test_what_is_steep_but_continuous_is_followed(integrator: str):
+def test_steep_continuous_laws_are_integrated(integrator: str):
     """tanh(v/width) in the place of sign(v): the body comes to rest after v²/2a and stays there."""
     system = load(slider("-10*tanh(der(x)/1e-5)")).compile()
     result = system.simulate(stop_time=0.5, output_step=0.05, integrator=integrator)
@@ -76,7 +76,7 @@ PENDULUM = {
 
 @pytest.mark.parametrize("integrator", ["auto", "rk45", "radau", "adams", "verner65"])
 @pytest.mark.parametrize("bounds", [{"low": -6.0, "high": 3.3}, {"high": 3.3}, {"low": 3.8}])
-def test_a_continuous_controller_at_its_limit_holds_up_no_integrator(integrator, bounds):
+def test_saturated_continuous_controller_does_not_stall_integrator(integrator, bounds):
     """The integral slows down continuously as the command is wanted beyond its limit: no more than some thousand steps."""
     table = {**LIMITED, "filter": 0.02, "drives": "m", **bounds}
     system = load({**PENDULUM, "controllers": {"c": table}}).compile()
@@ -88,7 +88,7 @@ def test_a_continuous_controller_at_its_limit_holds_up_no_integrator(integrator,
     assert ((abs(command - low) < 1e-9) | (abs(command - high) < 1e-9)).any()
 
 
-def test_the_default_anti_windup_is_the_sampled_one_in_the_limit_of_short_periods():
+def test_default_anti_windup_is_limit_of_sampled_one():
     """A command that stands at its limit and comes back: the continuous law, and the sampled one at 0.2 ms."""
     table = {**LIMITED, "filter": 0.02, "drives": "m", "low": -6.0, "high": 3.3}
     smooth, sampled = (

@@ -150,7 +150,7 @@ def directions(system, q) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_least_change_against_dense_algebra(name):
+def test_speed_reset_matches_dense_minimum_norm_solution(name):
     """min (u⁺ - u⁻)ᵀ M (u⁺ - u⁻) over u⁺ = u⁻ + N z with S u⁺ = s, by dense matrices; condition of N'MN below 1e4, loops closed to 1e-10."""
     system = load(described(name)).compile()
     (found,) = instants(system, 0.3)
@@ -182,7 +182,7 @@ def mass_matrix(system, q, t: float = 0.2) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_set_speeds_have_their_values(name):
+def test_speed_reset_reaches_set_values(name):
     """To the last digit, and the rates of the loops stay closed; laws use the values before."""
     system = load(described(name)).compile()
     (found,) = instants(system, 0.3)
@@ -196,7 +196,7 @@ def test_set_speeds_have_their_values(name):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_least_change_of_random_trees(seed):
+def test_speed_reset_of_random_trees_is_minimum_norm(seed):
     """Joints of every kind, given motions, joints used backwards: impulses along the set speeds and along no others, M (u⁺ - u⁻) = Sᵀλ."""
     rng = np.random.default_rng(seed)
     d = random_description(rng, int(rng.integers(3, 9))).description
@@ -234,7 +234,7 @@ def test_every_form_continues_from_reset_speeds(method):
     )
 
 
-def test_an_inner_reset_keeps_the_momenta_of_a_floating_pair():
+def test_internal_speed_reset_conserves_momenta_of_floating_pair():
     """Nothing but forces between the two bodies changes their relative speed: momentum and moment of momentum stay, to rounding."""
     outputs = {
         f"v{body}": {"quantity": "velocity", "body": body, "point": [0, 0, 0]} for body in "ab"
@@ -250,7 +250,7 @@ def test_an_inner_reset_keeps_the_momenta_of_a_floating_pair():
     assert np.abs(np.subtract(event.before[1:4], event.after[1:4])).max() < 1e-13 * 10.0
 
 
-def test_energy_book_of_a_reset():
+def test_speed_reset_balances_energy():
     """The impulses along the set speeds work with the mean speed: ΔT = ½ (u⁺ + u⁻)ᵀ M (u⁺ - u⁻), which is the event's entry in the books."""
     system = load(described("loop")).compile()
     (found,) = instants(system, 0.3)
@@ -299,7 +299,7 @@ def test_determined_speeds_cannot_be_set(make, values, named):
 
 
 @pytest.mark.parametrize("values", [{"der(p)": 1.0, "der(r)": 2.0}, {"p": 0.5, "r": 1.0}])
-def test_values_that_agree_are_fine(values):
+def test_consistent_redundant_speed_values_are_accepted(values):
     """The same two with values that the gear allows."""
     (found,) = instants(geared(events={"E": {**NOW, "set": values}}), 0.3)
     assert all(
@@ -307,7 +307,7 @@ def test_values_that_agree_are_fine(values):
     )
 
 
-def test_a_massless_slider_that_a_gear_holds():
+def test_speed_reset_with_massless_geared_slider():
     """Its speed is set through the gear: the mass behind it gets its half."""
     bodies = {"a": {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}, "m": {"mass": 0}}
     joints = {
@@ -325,7 +325,7 @@ def test_a_massless_slider_that_a_gear_holds():
     assert found.after["der(y)"] == -3.0 and found.after["der(x)"] == pytest.approx(-1.5, rel=1e-12)
 
 
-def test_a_coordinate_that_is_set_in_a_loop_is_kept():
+def test_coordinate_set_in_a_loop_is_kept():
     """The crank is put a tenth further; the other hinges follow on their branch, and the speeds agree with the constraints there."""
     system = load(four_bar(events={"E": {**NOW, "set": {"a": "a + 0.1"}}})).compile()
     (found,) = instants(system, 0.3)
@@ -335,7 +335,7 @@ def test_a_coordinate_that_is_set_in_a_loop_is_kept():
     assert max(abs(found.after[name] - found.before[name]) for name in "bcd") < 0.3
 
 
-def test_quaternions_become_unit_ones_however_long_they_are_given():
+def test_set_quaternions_are_normalised():
     """As the start of a run and as what an event sets: the body at rest keeps the orientation that they name."""
     body = {"mass": 1.0, "inertia": [0.5, 0.7, 0.9, 0, 0, 0]}
     names = ("J.qw", "J.qx", "J.qy", "J.qz")

@@ -44,7 +44,7 @@ class Changing(HandMade):
         return [U.UNIT_BODY.of(self["bodies"], k * U.UNIT_BODY.size) for k in range(2)]
 
 
-def test_poses_and_velocities_of_bodies_are_kept(monkeypatch):
+def test_stage_change_keeps_poses_and_velocities(monkeypatch):
     """Of those that the structure has, the ground being one of them; the others keep what they had."""
     for bodies, rows in (((-1, 2), {1: 2}), ((0, 1), {0: 0, 1: 1})):
         made = Changing(monkeypatch, bodies)
@@ -177,7 +177,7 @@ def test_momenta_are_solved_leaves_first(monkeypatch, fails_at):
     "jump, loops, contacts", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1), (0, 0, 1), (2, 1, 1)]
 )
 @pytest.mark.parametrize("fails", ["", "prepare", "balance_momenta", "project", "survey_ranks"])
-def test_a_change_of_structure(monkeypatch, jump, loops, contacts, fails):
+def test_stage_change_replaces_structure(monkeypatch, jump, loops, contacts, fails):
     made = Changing(monkeypatch, transition=U.TRANSITION.filled(jump=jump))
     made.model.l_kind, made.model.c_law = np.zeros(loops), np.zeros(contacts)
     made.W.stage, made.W.started = 1.0, 1.0
@@ -236,7 +236,7 @@ def test_host_variables_are_updated(monkeypatch):
 
 @pytest.mark.parametrize("loops", [0, 1])
 @pytest.mark.parametrize("fails", ["", "probe_actuators", "load", "accelerations_of", "finish"])
-def test_an_evaluation_for_a_host(monkeypatch, loops, fails):
+def test_host_evaluation_after_stage_change(monkeypatch, loops, fails):
     """Energies, residuals, guards and columns; a failure names its number, and nothing is published then."""
     unit = Unit(monkeypatch)
     unit.model.l_kind = np.zeros(loops)

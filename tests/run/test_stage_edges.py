@@ -39,7 +39,7 @@ def test_stage_of_zero_length_ends_at_once(ends):
     assert np.abs(result["y"] + 9.81 / 2 * result.time**2).max() < 1e-9
 
 
-def test_stage_that_is_never_left():
+def test_stage_without_end_condition_is_never_left():
     """The run ends at its stop time in the first stage, without an event."""
     result = staged(
         {"name": "held", "ends": {"when": "th > 100"}, "free": ["pin"]}, {"name": "falling"}
@@ -57,7 +57,7 @@ def test_stage_that_is_never_left():
         {"integrator": "euler"},
     ],
 )
-def test_nonsense_options_are_named(option):
+def test_invalid_run_options_are_named(option):
     with pytest.raises(ValueError, match=next(iter(option))):
         staged().simulate(**option)
 
@@ -67,12 +67,12 @@ def test_zero_stop_time_gives_one_row():
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_input_that_is_no_number(value):
+def test_non_finite_input_is_refused(value):
     with pytest.raises(EvaluationError, match="not a finite number"):
         staged().simulate(stop_time=0.1, inputs={"torque": value})
 
 
-def test_state_that_is_no_number_is_named():
+def test_non_finite_state_is_named():
     system = staged()
     _, u = system.start()
     with pytest.raises(ValueError, match=r"q\[0\] is nan"):
@@ -105,7 +105,7 @@ def test_missing_outputs_keep_last_value():
 
 
 @pytest.mark.parametrize("word", ["force", "reaction"])
-def test_stage_ends_by_the_reaction_of_a_joint(word):
+def test_stage_ends_by_joint_reaction(word):
     """A rod from the horizontal at rest: at the angle a below it the pin carries mg (5/2 sin a, 1/4 cos a) along and across a uniform rod."""
     stages = [
         {"name": "held", "ends": {"when": f"{word}('pin') > 30"}, "free": ["pin"]},

@@ -66,7 +66,7 @@ def test_unstaged_mechanism_has_one_structure():
     )
 
 
-def test_structures_follow_one_another():
+def test_stage_structures_follow_one_another():
     """What one stage lets go, drops, locks and sets is so from the next one on; locks stay with their joints."""
     first, second, third, last = stages_of(
         {"name": "s1", "ends": {"at": 1.0}, "lock": ["B"], "set": {"k": 5.0}}, {"name": "s2", "ends": {"at": 2.0}, "free": ["C"]},
@@ -107,7 +107,7 @@ def test_structures_follow_one_another():
     assert all(each.end is not None for each in (first, second, third))
 
 
-def test_a_last_stage_that_changes_something_leads_to_one_more():
+def test_change_at_last_stage_end_adds_a_structure():
     """That has no end; one that changes nothing does not end."""
     ended = stages_of({"name": "s1", "ends": {"at": 1.0}, "set": {"k": 5.0}})
     assert [(each.name, each.end is None) for each in ended] == [("s1", False), ("after s1", True)]
@@ -154,7 +154,7 @@ def test_invalid_releases_are_refused(change: dict[str, Any], words: str):
         stages_of({"ends": {"at": 1.0}, "lock": ["B"]}, {"ends": {"at": 2.0}, "lock": ["B"]}, {})
 
 
-def test_sequences_of_stages_are_unrolled_in_order():
+def test_stage_sequences_are_unrolled_in_order():
     def stage(name: str, *inner: Any) -> Any:
         return SimpleNamespace(name=name, sequence=inner)
 
@@ -294,7 +294,7 @@ def test_repeated_evaluation_uses_fast_path(monkeypatch):
     ]
 
 
-def test_structures_are_alike_in_every_number():
+def test_equal_structures_are_recognised_by_their_values():
     one, same, other = (load(train()).compile(k=k).compiled for k in (2.0, 2.0, 3.0))
     assert (
         have_equal_numbers(one, same, {})
@@ -368,7 +368,7 @@ def test_lane_exclusions_are_explained(monkeypatch):
         (-1, Status.CHATTERING, "events accumulate"), (0, Status.PENETRATES, "a contact: the bodies"), (0, Status.STAGE_NEVER_ENDS, "status 17"),
     ],
 )  # fmt: skip
-def test_messages_name_what_their_number_means(item: int, code: Status, words: str):
+def test_failure_messages_translate_item_numbers(item: int, code: Status, words: str):
     compiled = (
         load(train(events={"e": {"when": "xa > 1", "set": {"der(xa)": 0}}})).compile().compiled
     )
@@ -376,7 +376,7 @@ def test_messages_name_what_their_number_means(item: int, code: Status, words: s
     assert words in found and ("chattering" in found) == (words.startswith("(chattering"))
 
 
-def test_registers_that_a_row_depends_on_besides_its_state():
+def test_row_dependencies_beyond_state_are_found():
     """Parameters, inputs, the beginning of the stage, and locked coordinates."""
     _, compiled = (
         each
@@ -402,7 +402,7 @@ def test_registers_that_a_row_depends_on_besides_its_state():
     assert derived_columns.kept_registers(compiled.compiled).tolist() == [1, 2, 3, 4, 5]
 
 
-def test_states_of_contacts_are_kept_with_their_directions():
+def test_contact_modes_are_stored_with_slip_directions():
     ball = {"child": "a", "type": "free", "start": [0, 0, 1, 1, 0, 0, 0]}
     contacts = {
         name: {"body": "a", "point": [x, 0, 0], "friction": 0.3}

@@ -51,7 +51,7 @@ def boom():
     return load("lib:boom").compile()
 
 
-def test_steps_are_those_of_a_run(boom):
+def test_stepper_matches_run(boom):
     stepper = boom.stepper(step=0.01, inputs={"lift.force": 4000.0})
     rows = [stepper["luff"]]
     for _ in range(50):
@@ -62,7 +62,7 @@ def test_steps_are_those_of_a_run(boom):
     assert stepper.time == pytest.approx(0.5, abs=1e-12)
 
 
-def test_inputs_are_set_and_outputs_follow_at_once(ball):
+def test_stepper_outputs_follow_set_inputs_immediately(ball):
     stepper = ball.stepper(step=0.001)
     stepper["u"] = 2.0 * 9.81 + 4.0
     assert stepper["felt"] == pytest.approx(2.0 * stepper["u"])
@@ -74,7 +74,7 @@ def test_inputs_are_set_and_outputs_follow_at_once(ball):
     assert dict(zip(stepper.names, stepper.values, strict=True))["height"] == stepper["z"]
 
 
-def test_saved_states_are_restored_to_the_last_bit(boom):
+def test_stepper_states_are_restored_bit_for_bit(boom):
     stepper = boom.stepper(step=1e-3)
 
     def go_on() -> list[float]:
@@ -95,12 +95,12 @@ def test_saved_states_are_restored_to_the_last_bit(boom):
     assert other.time == time and other["luff"] != boom.stepper(step=1e-3)["luff"]
 
 
-def test_states_of_other_mechanisms_are_refused(boom, ball):
+def test_stepper_refuses_states_of_other_mechanisms(boom, ball):
     with pytest.raises(ValueError, match="another mechanism"):
         boom.stepper().restore(ball.stepper().save())
 
 
-def test_reset_begins_anew_with_other_starts(ball):
+def test_stepper_reset_accepts_other_start_values(ball):
     stepper = ball.stepper(step=0.01, inputs={"u": 3.0})
     stepper["u"], stepper["k"] = 5.0, 7.0
     stepper.advance(10)
@@ -113,7 +113,7 @@ def test_reset_begins_anew_with_other_starts(ball):
     assert (stepper["z"], stepper["u"]) == (1.0, 4.0)
 
 
-def test_tunable_parameters_change_on_the_way(ball):
+def test_stepper_changes_tunable_parameters(ball):
     stepper = ball.stepper(step=0.01)
     stepper["k"] = 2.0 * 9.81
     stepper["u"] = 4.0 * 9.81
@@ -138,7 +138,7 @@ def test_unsettable_names_are_reported(ball):
         stepper.advance_to(-1.0)
 
 
-def test_a_number_that_is_none_ends_the_motion_and_a_saved_state_goes_on(ball):
+def test_stepper_continues_from_saved_state_after_nan(ball):
     stepper = ball.stepper(step=0.01)
     stepper.advance()
     saved = stepper.save()
@@ -150,7 +150,7 @@ def test_a_number_that_is_none_ends_the_motion_and_a_saved_state_goes_on(ball):
     assert stepper.time == pytest.approx(0.02)
 
 
-def test_stages_and_events_are_told():
+def test_stepper_reports_stages_and_events():
     stepper = load(STAGED).compile().stepper(step=0.05)
     assert (stepper.stage, stepper.stage_name, stepper.events) == (0, "falling", ())
     while stepper.time < 0.5:
@@ -162,14 +162,14 @@ def test_stages_and_events_are_told():
     assert stepper.stage == 0 and stepper.events == ()
 
 
-def test_more_events_than_the_log_holds_are_all_told():
+def test_stepper_reports_all_events_beyond_log_size():
     system = load("lib:bouncing-ball").compile()
     stepper, run = system.stepper(step=0.5), system.simulate(output_step=0.5)
     stepper.advance_to(run.time[-1])
     assert len(stepper.events) == len(run.events)
 
 
-def test_steps_may_change_their_length(ball):
+def test_stepper_accepts_changing_step_sizes(ball):
     stepper = ball.stepper(step=0.01)
     stepper.advance()
     stepper.step = 0.1
@@ -177,7 +177,7 @@ def test_steps_may_change_their_length(ball):
     assert stepper.time == pytest.approx(0.11)
 
 
-def test_many_motions_are_those_of_one(boom):
+def test_batch_stepper_matches_single_steppers(boom):
     many = boom.steppers(20, step=0.01, threads=2)
     starts = np.linspace(0.1, 0.5, 20)
     many.reset(start={"luff": starts})
@@ -192,7 +192,7 @@ def test_many_motions_are_those_of_one(boom):
     assert many.read(["luff", "tip"]).shape == (20, 2) and len(many) == 20
 
 
-def test_many_motions_start_again_each_for_itself(ball):
+def test_batch_stepper_resets_instances_individually(ball):
     many = ball.steppers(4, step=0.1)
     for _ in range(3):
         many.advance()
@@ -206,7 +206,7 @@ def test_many_motions_start_again_each_for_itself(ball):
     assert np.array_equal(many["z"], z) and np.array_equal(many.stage, np.zeros(4))
 
 
-def test_a_motion_that_cannot_go_on_stands_until_it_is_reset(ball):
+def test_failed_batch_instance_stops_until_reset(ball):
     many = ball.steppers(3, step=0.1)
     many["u"] = [0.0, np.nan, 0.0]
     many.advance(strict=False)
@@ -222,7 +222,7 @@ def test_a_motion_that_cannot_go_on_stands_until_it_is_reset(ball):
         many.advance()
 
 
-def test_tunable_parameters_differ_between_motions(ball):
+def test_batch_stepper_parameters_differ_between_instances(ball):
     many = ball.steppers(2, step=0.1)
     many["k"] = [0.0, 100.0]
     many.advance()
@@ -231,7 +231,7 @@ def test_tunable_parameters_differ_between_motions(ball):
         many["m"] = 1.0
 
 
-def test_functions_of_measurements_are_held_from_output_to_output(ball):
+def test_measurement_feedback_is_constant_between_outputs(ball):
     weight = 2.0 * 9.81
     run = ball.simulate(
         stop_time=4.0,
@@ -253,7 +253,7 @@ def test_functions_of_measurements_are_held_from_output_to_output(ball):
     assert stepper["z"] == pytest.approx(run["z"][-1], abs=1e-9)
 
 
-def test_functions_of_measurements_refuse_what_is_not_there(ball):
+def test_measurement_feedback_refuses_unknown_columns(ball):
     with pytest.raises(KeyError, match="'v' is not an input"):
         ball.simulate(stop_time=0.1, inputs=lambda t, y: {"v": 1.0})
     with pytest.raises(KeyError, match="heigt"):
@@ -266,7 +266,7 @@ def test_functions_of_measurements_refuse_what_is_not_there(ball):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_environment_of_gymnasium(ball):
+def test_gymnasium_environment_steps_and_resets(ball):
     pytest.importorskip("gymnasium")
     from gymnasium.utils.env_checker import check_env
 
@@ -292,7 +292,7 @@ def test_environment_of_gymnasium(ball):
         ball.environment(["z"], {"z": (0.0, 1.0)}, reward=lambda s: 0.0)
 
 
-def test_panda_is_held_by_the_regulator_of_the_example(
+def test_example_regulator_keeps_panda_pose(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """The page shows the file word by word."""

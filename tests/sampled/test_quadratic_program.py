@@ -62,14 +62,14 @@ def problem(rng, n, m, p):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_solution_is_that_of_the_best_active_set(seed: int):
+def test_quadratic_program_finds_best_active_set(seed: int):
     H, g, rows, low, high = problem(np.random.default_rng(seed), 2, 1, 1)
     z, count = solve(H, g, rows, low, high, np.zeros(low.size))
     assert count > 0
     assert z == pytest.approx(enumerated(H, g, coefficients(2, 1, rows), low, high), abs=1e-8)
 
 
-def test_without_active_bounds_the_solution_is_exact_at_once():
+def test_quadratic_program_without_active_bounds_is_exact():
     H, g, rows, low, high = problem(np.random.default_rng(5), 6, 2, 3)
     z, count = solve(H, g, rows, low - 100.0, high + 100.0, np.zeros(low.size), 2)
     assert count == 1
@@ -77,7 +77,7 @@ def test_without_active_bounds_the_solution_is_exact_at_once():
 
 
 @pytest.mark.parametrize("soft", [0.0, 1e-2])
-def test_optimality_conditions_hold_for_many_numbers(soft: float):
+def test_quadratic_program_satisfies_optimality_conditions(soft: float):
     """The gradient is a combination of active rows with multipliers of the right signs; soft rows are exceeded by compliance times multiplier."""
     n, m, p = 14, 2, 6
     H, g, rows, low, high = problem(np.random.default_rng(11), n, m, p)
@@ -102,6 +102,6 @@ def test_optimality_conditions_hold_for_many_numbers(soft: float):
     assert (np.where(at_low, push[active], -push[active]) > -1e-5).all()
 
 
-def test_indefinite_program_is_not_solved():
+def test_indefinite_quadratic_program_is_refused():
     z, count = solve(-np.eye(2), np.ones(2), np.zeros((0, 2)), np.full(4, -NONE), np.full(4, NONE), np.zeros(4))  # fmt: skip
     assert count == Q.NOT_SOLVED

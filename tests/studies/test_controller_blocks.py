@@ -29,7 +29,7 @@ from kinetree.scripts.terminal.error_messages import BadInput
         (0.01, 0.01, 0.002, {"delay": 0.03, "jitter": 0.002}),
     ],
 )  # fmt: skip
-def test_an_answer_takes_a_step_and_the_channel_twice(
+def test_loop_delay_is_one_step_and_two_channel_delays(
     step: float, delay: float, jitter: float, expected: dict[str, float]
 ):
     """Commands that would overtake each other always come as late as the latest; three steps are whole ones however they round."""
@@ -57,7 +57,7 @@ def test_controllers_are_named_after_commands():
         ({"kp": 2.0, "ki": 0.0, "kd": 9.0}, {"low": 0.0, "high": 1.0}, None),
     ],
 )  # fmt: skip
-def test_an_integral_follows_a_limited_command(
+def test_integral_action_gets_anti_windup_at_command_limits(
     numbers: dict[str, float], table: dict[str, float], tracking: float | None
 ):
     """In √(kd/ki), or kp/ki; numbers that are nothing are left out."""
@@ -82,7 +82,7 @@ def test_an_integral_follows_a_limited_command(
     assert "period" not in pid_blocks("c", given, numbers, {}, notch)["c_notch"]
 
 
-def test_ten_digits_of_a_number_matter():
+def test_controller_values_are_rounded_to_ten_digits():
     assert (
         rounded([1.23456789012345, [2, "x"]]) == [1.23456789, [2, "x"]]
         and rounded(0.123456789051) == 0.1234567891
@@ -170,7 +170,7 @@ def test_loops_start_with_offset_or_command():
     )
 
 
-def test_state_feedback_is_a_block_a_command():
+def test_state_feedback_has_one_block_per_command():
     """About the values of rest that are not nothing."""
     linear: Any = SimpleNamespace(states=["x", "v"])
     found: Any = SimpleNamespace(
@@ -264,7 +264,7 @@ def test_plant_is_linearised_at_equilibrium_or_start(
     assert math.isfinite(asked[1][0])
 
 
-def test_names_of_measures_and_commands_are_those_of_the_mechanism():
+def test_unknown_measurement_and_command_names_are_refused():
     compiled = SimpleNamespace(outputs=[SimpleNamespace(name="y")], registers=("x",), inputs=("f",))
     scenario: Any = SimpleNamespace(
         measures=["y", "x"], commands=["f"], path="s.toml", mechanism="m.toml"

@@ -32,14 +32,14 @@ def test_disturbance_covariance_matches_integrals():
     assert diffused(chain, push, T) == pytest.approx(expected, rel=64 * EPS)
 
 
-def test_weights_are_those_of_names():
+def test_lqg_weights_are_selected_by_name():
     assert weights(["x", "v"], {"v": 2.5}, 0.5).tolist() == [[0.5, 0.0], [0.0, 2.5]]
     with pytest.raises(ValueError, match="no 'w' to weigh; there are x, v"):
         weights(["x", "v"], {"w": 1.0}, 0.5)
 
 
 @pytest.mark.parametrize("frequency", [0.5, 3.0])
-def test_a_notch_is_its_formula(frequency: float):
+def test_notch_filter_matches_formula(frequency: float):
     """(s² + 2 d w s + w²)/(s² + 2 D w s + w²): d/D at its own frequency, 1 far below and above it."""
     depth, width = 0.05, 0.6
     notch, w = notch_filter(frequency, depth, width), 2 * math.pi * frequency
@@ -71,7 +71,7 @@ def test_bandwidth_matches_sensitivity_formula():
 
 
 @pytest.mark.parametrize("m", [1.0, 2e5])
-def test_feed_forward_is_that_of_a_mass_with_friction(m: float):
+def test_feed_forward_matches_mass_with_friction(m: float):
     """1/G = m s² + d s exactly: m per acceleration, d per speed, whatever the crossover."""
     d = 3.0 * m
     plant = StateSpace(

@@ -84,7 +84,7 @@ def test_frames_have_the_documented_bytes():
         assert unpacked(wrong) is None
 
 
-def test_controller_by_hand():
+def test_hil_controller_matches_hand_calculation():
     """Proportional, integral by rectangles, derivative by backward differences; the integral rests while a bound holds the command."""
     loop = {
         "measure": "y",
@@ -165,7 +165,7 @@ def test_late_frames_do_not_undo_newer_ones():
 
 
 @compiled
-def test_simulated_is_the_sampled_loop(tmp_path: Path):
+def test_simulated_hil_equals_sampled_loop(tmp_path: Path):
     """Without delay: the exact recursion of the mass under held commands, m v̇ = f - d v, beside the FMU."""
     record = simulate(read_scenario(scenario(tmp_path)))
     controller = Controller(["place"], read_scenario(scenario(tmp_path)).loops)
@@ -179,7 +179,7 @@ def test_simulated_is_the_sampled_loop(tmp_path: Path):
 
 
 @compiled
-def test_delays_age_commands_and_losses_are_held(tmp_path: Path):
+def test_hil_delays_age_commands_and_losses_keep_last_command(tmp_path: Path):
     """Two steps there and back: commands are two steps old. A tenth lost each way: about 19 % of the commands do not come."""
     late = simulate(read_scenario(scenario(tmp_path, "delay = 0.01")))
     assert set(late.ages[3:]) == {2}
@@ -198,7 +198,7 @@ def test_simulated_runs_repeat_bit_for_bit(tmp_path: Path):
 
 
 @compiled
-def test_only_who_asks_for_silence_gets_it(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_hil_prints_nothing_only_if_quiet(tmp_path: Path, capsys: pytest.CaptureFixture):
     path = scenario(tmp_path)
     assert cli.main(["hil", str(path), "--simulated", "--quiet"]) == 0
     assert not capsys.readouterr().out.strip()
@@ -218,7 +218,7 @@ def test_hil_margins_include_delay(tmp_path: Path):
     assert rows[0][5] - rows[2][5] == pytest.approx(ages, rel=1e-6)
 
 
-def test_open_loop_of_a_pid():
+def test_hil_open_loop_of_a_pid_matches_formula():
     """Its response by the formula."""
     s = 3.0j
     found = pid(2.0, 5.0, 0.7, 0.1).response(3.0)[0, 0, 0]
@@ -290,7 +290,7 @@ def test_real_time_run_with_partner_process(tmp_path: Path, monkeypatch: pytest.
         ),
     ],
 )
-def test_mistakes_are_named(tmp_path: Path, change: tuple[str, str], said: str):
+def test_hil_scenario_mistakes_are_named(tmp_path: Path, change: tuple[str, str], said: str):
     path = scenario(tmp_path, text=SCENARIO.replace(*change))
     with pytest.raises(BadInput, match=said):
         simulate(read_scenario(path))
@@ -359,7 +359,7 @@ def ask(door: socket.socket, frame: Frame) -> Frame:
     raise AssertionError("no answer")
 
 
-def test_a_mailbox_keeps_order_and_loses_the_oldest(tmp_path: Path):
+def test_shared_memory_keeps_order_and_drops_the_oldest_frames(tmp_path: Path):
     plant, partner = Mailbox(tmp_path / "box", True), Mailbox(tmp_path / "box", False)
     for k in range(3):
         plant.send(bytes([k] * (k + 1)))
@@ -439,7 +439,7 @@ def test_partner_reports_its_port(
 
 
 @compiled
-def test_shared_memory_in_the_place_of_the_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_hil_runs_over_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = scenario(tmp_path, text='partner = "shared"\n' + brisk(monkeypatch))
     assert cli.main(["hil", str(path), "-q", "-o", str(tmp_path / "run.csv")]) == 0
     rows = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)
@@ -447,7 +447,7 @@ def test_shared_memory_in_the_place_of_the_network(tmp_path: Path, monkeypatch: 
 
 
 @compiled
-def test_the_fmu_of_a_controller_is_the_partner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_hil_runs_with_controller_fmu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """u = 8 (1 - y) of a controller block as FMU, beside the same law in [[loops]]: the same run; against the clock it moves the mass as well."""
     d = {
         "name": "pd",
@@ -485,7 +485,7 @@ def spaces() -> bool:
 
 @compiled
 @pytest.mark.slow
-def test_between_two_network_namespaces(tmp_path: Path):
+def test_hil_runs_between_two_network_namespaces(tmp_path: Path):
     """Plant and partner on two hosts of a virtual wire; delay and loss by netem where the kernel has it, else injected by ourselves."""
     if not spaces():
         pytest.skip("network namespaces may not be made here")

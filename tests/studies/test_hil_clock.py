@@ -85,7 +85,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return watch
 
 
-def test_a_run_against_the_clock_is_counted(ticking: Clock):
+def test_real_time_run_counts_frames_and_misses(ticking: Clock):
     """Steps of 1/16 s of work: one that begins 3/16 late ends with its deadline and has not missed it, one that begins 1/4 late has.
 
     Answers take 1/32 s: each is there when the next step begins, but that of the step that began as the late one ended.
@@ -212,7 +212,7 @@ def test_loop_is_compiled_where_possible(monkeypatch: pytest.MonkeyPatch):
     assert done == ["Python"] * 3 + [(3e-4, "told")] * 3
 
 
-def test_arrays_of_the_compiled_loop(monkeypatch: pytest.MonkeyPatch):
+def test_compiled_loop_arrays_have_run_length(monkeypatch: pytest.MonkeyPatch):
     """A delay per frame, both ways together, not a number where either is lost; a row per step, and room for every frame."""
     from kinetree.scripts.hil import rhythm
 

@@ -221,7 +221,7 @@ def test_invalid_answers_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @compiled
 @pytest.mark.parametrize("how", ["C", "Python"])
 @pytest.mark.parametrize("late", ["hold", "zero", "stop"])
-def test_a_command_that_is_no_number_has_not_come(
+def test_non_finite_command_is_ignored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, late: str
 ):
     """The rule for late commands says what follows; the report counts such answers."""
@@ -243,7 +243,7 @@ def test_a_command_that_is_no_number_has_not_come(
 
 @compiled
 @pytest.mark.parametrize("how", ["C", "Python", "simulated"])
-def test_a_run_that_fails_keeps_its_rows_and_its_report(
+def test_failed_real_time_run_keeps_rows_and_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, how: str
 ):
     """A plant whose step fails ends with the code of a failure; what was recorded until then is written, and says why it ended."""
@@ -279,7 +279,7 @@ def cut_go(self: Rhythm, told: Callable[[float], None]) -> None:
 @compiled
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["C", "Python"])
-def test_a_partner_that_is_started_again_is_heard_within_a_second(
+def test_restarted_controller_process_is_used_within_a_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ):
     """Over shared memory: the first one is killed in the middle of the run, the second goes on with the counts that are there."""

@@ -35,7 +35,7 @@ def scenario(folder: Path, text: str = DRIVE, step: float = 0.01, stop: float = 
     return read_scenario(path)
 
 
-def test_hydraulic_drive_in_the_loop_moves_as_one_system(tmp_path: Path):
+def test_hydraulic_drive_in_the_loop_matches_monolithic_system(tmp_path: Path):
     """At 10 ms, where the oil mode of 18 Hz would tear held forces apart (H·ω = 1.1 above 0.08)."""
     record = simulate(scenario(tmp_path))
     whole = load("lib:boom-drive").compile().simulate(stop_time=1.2, output_step=0.01)
@@ -92,7 +92,7 @@ def test_electric_drive_of_the_example_holds_the_boom():
         ('command = "cylinder.command"', 'command = "cylinder.comand"', "comand"),
     ],
 )
-def test_drives_that_do_not_fit_are_refused(tmp_path: Path, before: str, after: str, message: str):
+def test_incompatible_drives_are_refused(tmp_path: Path, before: str, after: str, message: str):
     with pytest.raises(BadInput, match=message):
         wanted = scenario(tmp_path, DRIVE.replace(before, after))
         with DrivenPlant(wanted):

@@ -19,7 +19,7 @@ from kinetree.scripts.hil.frame import Frame, unpacked
 from kinetree.scripts.terminal.error_messages import BadInput
 
 
-def test_a_controller_filters_bounds_and_holds():
+def test_hil_controller_filters_and_limits_commands():
     """By backward differences over steps of 1/2; a frame of an earlier time changes neither slope nor integral; defaults are no controller."""
     full = {
         "measure": "y",
@@ -44,7 +44,7 @@ def test_a_controller_filters_bounds_and_holds():
     assert controller.answer(0.0, (3.0, 5.0)) == (-5.0, -6.0)
 
 
-def test_the_fmu_of_a_controller_steps_to_the_time_of_a_frame():
+def test_controller_fmu_steps_to_frame_time():
     """What was measured acts from its own time on; one frame at a time twice is no step."""
     done: list[Any] = []
     host = SimpleNamespace(
@@ -63,7 +63,7 @@ def test_the_fmu_of_a_controller_steps_to_the_time_of_a_frame():
     assert done == [{"p": 0.0, "q": 2.0}, {"p": 0.5, "q": 2.0}, 0.5, {"p": 0.5, "q": 2.0}]
 
 
-def test_open_loops_of_controllers_have_their_parts():
+def test_open_loop_transfer_functions_have_p_i_and_d_parts():
     """No state without integral and derivative; a derivative without a filter has one of 1 µs; a loop is the product of both."""
     s = 3.0j
     for kp, ki, kd, T, order in (
@@ -141,7 +141,7 @@ LAST = Frame(5, 0.0, (), True, 9).packed()
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_a_partner_answers_until_the_last_frame_or_silence(
+def test_controller_process_answers_until_end_frame_or_timeout(
     monkeypatch: pytest.MonkeyPatch, shared: bool
 ):
     """Five minutes for the first, ten seconds for any other; what is no frame is left aside and keeps nobody waiting."""
@@ -162,7 +162,7 @@ def test_a_partner_answers_until_the_last_frame_or_silence(
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("token", [None, 9])
-def test_a_partner_hears_its_own_plant_alone(
+def test_controller_process_serves_only_its_own_plant(
     monkeypatch: pytest.MonkeyPatch, shared: bool, token: int | None
 ):
     """Frames of others, with another token, other counts, values that are no numbers: none is answered, ends it or changes its memory."""
@@ -187,7 +187,7 @@ def test_a_partner_hears_its_own_plant_alone(
     assert sent == [(Frame(k, 0.1 * k, (2.0 * k,), token=9), "plant") for k in (1, 2, 3)]
 
 
-def test_rings_of_a_mailbox_lie_as_documented(tmp_path: Path):
+def test_shared_memory_layout_matches_documentation(tmp_path: Path):
     """Sixteen bytes, then a ring: a count, 64 slots of 552 bytes (length, four bytes, the frame); the ring to the partner first."""
     path = tmp_path / "box"
     plant, other = mailbox.Mailbox(path, True), mailbox.Mailbox(path, False)
@@ -222,7 +222,7 @@ def test_rings_of_a_mailbox_lie_as_documented(tmp_path: Path):
     plant.close(), other.close()
 
 
-def test_either_end_of_a_mailbox_may_begin_again(tmp_path: Path):
+def test_either_end_of_shared_memory_may_restart(tmp_path: Path):
     """It goes on with the counts that are there and hears what comes from then on; a count that falls is that of a writer that begins anew."""
     path = tmp_path / "box"
     plant, first = mailbox.Mailbox(path, True), mailbox.Mailbox(path, False)
@@ -251,7 +251,7 @@ def test_either_end_of_a_mailbox_may_begin_again(tmp_path: Path):
 
 
 @pytest.mark.parametrize("plant", [True, False])
-def test_a_file_that_is_no_mailbox_is_not_touched(tmp_path: Path, plant: bool):
+def test_file_that_is_no_mailbox_is_not_changed(tmp_path: Path, plant: bool):
     path = tmp_path / "precious.txt"
     for content in (b"keep me", b"", bytes(mailbox.SIZE)):
         path.write_bytes(content)
@@ -280,7 +280,7 @@ class Started:
 
 
 @pytest.mark.parametrize("box", [None, Path("box")])
-def test_a_partner_of_its_own_is_started_and_ended(
+def test_own_controller_process_is_started_and_ended(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, box: Path | None
 ):
     """It gets what it needs of the scenario, says its port, and has two seconds to end by itself."""
@@ -312,7 +312,7 @@ def test_a_partner_of_its_own_is_started_and_ended(
         pass
 
 
-def test_the_fmu_of_a_controller_lives_as_long_as_it_answers(monkeypatch: pytest.MonkeyPatch):
+def test_controller_fmu_is_open_while_it_answers(monkeypatch: pytest.MonkeyPatch):
     """Started with nothing set, ended and freed whatever happens; its variables have to be there."""
     from kinetree.scripts.fmi import host as hosts
 
@@ -352,7 +352,7 @@ def test_the_fmu_of_a_controller_lives_as_long_as_it_answers(monkeypatch: pytest
         assert answering.answer(0.0, (2.0,)) == other.answer(0.0, (2.0,)) == (-2.0,)
 
 
-def test_a_partner_looks_into_the_mailbox_it_is_given(
+def test_controller_process_serves_given_shared_memory(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """It says 0 for a port, with a priority below that of a plant."""

@@ -61,7 +61,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return done
 
 
-def test_a_plant_is_packed_looked_up_and_stepped(log: list[Any]):
+def test_hil_plant_is_packed_and_stepped(log: list[Any]):
     asked = scenario()
     asked.values, asked.commands, asked.loops = {"m": 2.5}, ["u", "m"], []
     with plant.Plant(asked) as found:
@@ -89,7 +89,7 @@ def test_a_plant_is_packed_looked_up_and_stepped(log: list[Any]):
     assert isinstance(plant.array([1, 2]), ctypes.Array) and list(plant.array([1, 2])) == [1, 2]
 
 
-def test_an_archive_is_refused_by_its_name(log: list[Any], tmp_path: Path):
+def test_unsuitable_plant_fmu_is_refused_by_name(log: list[Any], tmp_path: Path):
     asked = scenario()
     for name, there, said in (
         ("three.fmu", True, "FMI 3: expected an FMU of version 2"),

@@ -36,7 +36,7 @@ def test_percentiles_are_of_microseconds():
     ]
 
 
-def test_a_run_in_sentences():
+def test_hil_run_is_summarised_in_sentences():
     """Steps of 250 ms: what took as long as one is none that took longer."""
     record = record_of(
         rows=[(0.0, 0.0)] * 4, sent=5, received=3, lost=1, stale=2, ages=[0, 1, 2, 2], misses=2, notes=["a note"],
@@ -166,7 +166,7 @@ def test_hil_page_contains_available_parts(monkeypatch: pytest.MonkeyPatch):
     ]
 
 
-def test_rows_are_written_with_all_their_digits(tmp_path: Path):
+def test_hil_rows_are_written_with_all_digits(tmp_path: Path):
     hil.keep(
         record_of(time=[0.1 + 0.2, 0.5], rows=[(1 / 3, -0.0), (2.0, 1e-300)]), tmp_path / "r.csv"
     )
@@ -177,7 +177,7 @@ def test_rows_are_written_with_all_their_digits(tmp_path: Path):
     ]
 
 
-def test_how_well_a_loop_held():
+def test_hil_report_lists_loop_deviation_and_settling():
     """Largest and last deviation from the setpoint, when it stays within a twentieth of the largest, and how often the command was at a limit."""
     loop = {"measure": "y", "command": "u", "setpoint": 1.0, "low": -2.0, "high": 5.0}
     record = record_of(time=[0.25 * k for k in range(1, 9)], units={"y": "rad", "u": "1"})

@@ -43,7 +43,7 @@ disturbance = { u = 10 }
 """
 
 
-def test_a_scenario_is_read_whole(tmp_path: Path):
+def test_complete_hil_scenario_is_read(tmp_path: Path):
     path = tmp_path / "loop.toml"
     path.write_text(WHOLE)
     assert read_scenario(path) == Scenario(
@@ -121,7 +121,7 @@ LOOP = '[[loops]]\nmeasure = "b"\ncommand = "u"\n'
         ("step = 1\nstop_time = 1", "[controller]\nfmu = 'c'\nlaw = 1\n", "controller: unknown key 'law'"),
     ],
 )  # fmt: skip
-def test_borders_of_scenarios(tmp_path: Path, head: str, rest: str, said: str):
+def test_hil_scenario_limits_are_inclusive(tmp_path: Path, head: str, rest: str, said: str):
     path = tmp_path / "loop.toml"
     path.write_text(f'fmu = "m.fmu"\n{head}\n{rest}')
     with pytest.raises(BadInput, match=said) if said else nullcontext():
@@ -131,7 +131,7 @@ def test_borders_of_scenarios(tmp_path: Path, head: str, rest: str, said: str):
         )
 
 
-def test_frames_of_sixty_four_values_and_no_more(tmp_path: Path):
+def test_frames_have_at_most_sixty_four_values(tmp_path: Path):
     path = tmp_path / "loop.toml"
     for count in (64, 65):
         path.write_text(

@@ -62,7 +62,7 @@ def test_measures_are_split_into_column_and_part():
         measured("max(x, lap 1)", np.zeros(2), {"x": np.zeros(2)}, lambda: None)  # type: ignore[arg-type, return-value]
 
 
-def test_patterns_mean_phases_before_stages():
+def test_patterns_match_phases_before_stages():
     parts = RunParts.of(load(swing()).compile())
     assert parts.numbers("lap*") == [1, 2, 3, 4] and parts.numbers("lap 2") == [3, 4]
     assert parts.numbers("push ?") == [1, 3] and parts.numbers("wait") == [0]
@@ -75,7 +75,7 @@ def test_patterns_mean_phases_before_stages():
         parts.expanded(["max(x, lap1)"])
 
 
-def test_gaps_divide_integrals_and_settling():
+def test_gaps_split_integrals_and_settling_times():
     time = np.linspace(0.0, 5.0, 6)
     x = np.array([1.0, 2.0, 4.0, 9.0, 3.0, 5.0])
     inside = lambda part: np.array([False, True, True, False, True, True])  # noqa: E731
@@ -115,7 +115,7 @@ def test_study_has_a_column_per_phase(tmp_path: Path):
 
 
 @pytest.mark.parametrize("method", ["slsqp", "minimax"])
-def test_search_makes_the_second_phase_small(tmp_path: Path, method: str):
+def test_optimisation_minimises_measure_of_second_phase(tmp_path: Path, method: str):
     """The first push is what it is; the second one is found that leaves the least swing after it."""
     task = read_task(
         file(
@@ -139,7 +139,7 @@ def test_search_makes_the_second_phase_small(tmp_path: Path, method: str):
     assert found.measures["peak(x, lap 1)"] == pytest.approx(found.begin["peak(x, lap 1)"])
 
 
-def test_limits_of_a_run_in_the_loop_are_judged_by_phase(tmp_path: Path):
+def test_hil_limits_apply_by_phase(tmp_path: Path):
     path = tmp_path / "loop.toml"
     path.write_text(
         'mechanism = "lib:boom"\nstep = 0.1\nstop_time = 0.5\n[report]\n"luff, each lap*" = "max"\n'

@@ -110,7 +110,7 @@ def test_minimax_stops_at_small_gain(monkeypatch: pytest.MonkeyPatch):
         assert found.message == ("steps gain nothing any more" if ends else "3 iterations")
 
 
-def test_steps_stay_within_the_bounds_and_differences_too(monkeypatch: pytest.MonkeyPatch):
+def test_minimax_steps_and_differences_stay_within_bounds(monkeypatch: pytest.MonkeyPatch):
     """Near the upper bound they go down; at the last place from which they may go up they still do."""
     for start, step, there in ((0.9, 0.5, 1.0), (0.125, -0.5, 0.0)):
         found, *_ = searched(
@@ -264,7 +264,7 @@ def test_zero_objective_can_decrease():
 
 
 @pytest.mark.parametrize("bound", [2.0, -2.0, 0.0])
-def test_a_broken_constraint_is_mended_before_anything_else(bound: float):
+def test_minimax_first_restores_feasibility(bound: float):
     """It costs fifty times the objective for every part of its bound, of one at 0 for every 1e-9: all the radius goes into it."""
     unit = max(abs(bound), 1e-9)
     known = Known("worst", {"end(y)": 1.0}, {"end(z)": (-math.inf, bound)}, 4.0, broken=0.5)

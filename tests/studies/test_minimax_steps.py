@@ -55,7 +55,7 @@ class Linear:
 
 @pytest.mark.parametrize("over", ["worst", "mean"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_step_is_the_best_within_its_radius(over: str, seed: int):
+def test_linear_program_step_is_optimal_within_radius(over: str, seed: int):
     """Without limits that matter: no point of a fine grid around is better than the promise, and the step keeps it."""
     search, point, radius = (
         Linear(over, (2.0, 0.5), (-math.inf, math.inf), seed),
@@ -79,7 +79,7 @@ def test_the_step_is_the_best_within_its_radius(over: str, seed: int):
     assert before - promised <= best + 1e-7 * abs(before)
 
 
-def test_measures_are_foreseen_by_their_slopes():
+def test_measures_are_predicted_by_their_derivatives():
     search, point, step = (
         Linear("worst", (1.0, 1.0), (-math.inf, math.inf), 4),
         np.array([0.5, 0.5]),

@@ -21,14 +21,14 @@ from kinetree.scripts.studies.stabilisation_drives import drive_section, shown_c
 from kinetree.scripts.terminal.error_messages import BadInput
 
 
-def test_numbered_variables_are_curves():
+def test_numbered_variables_are_plotted_as_curves():
     names = [f"pulse_{k}" for k in (10, 2, 1, 3)] + ["a1", "a2", "gain"]
     assert curves(names) == {
         "pulse_*": [(1, "pulse_1"), (2, "pulse_2"), (3, "pulse_3"), (10, "pulse_10")]
     }
 
 
-def test_search_shows_motion_at_the_start_and_as_found(tmp_path: Path):
+def test_optimisation_report_shows_initial_and_final_motion(tmp_path: Path):
     mechanism = swing()
     mechanism["parameters"] |= {f"knot_{k}": 0.0 for k in range(4)}
     (tmp_path / "m.json").write_text(json.dumps(mechanism))
@@ -48,7 +48,7 @@ def test_search_shows_motion_at_the_start_and_as_found(tmp_path: Path):
     assert drawn is not None and drawn.pictures
 
 
-def test_columns_of_drives_are_shown_with_their_extremes():
+def test_drive_columns_are_reported_with_extremes():
     wanted = Comparison.model_validate(
         {"mechanism": "m", "hold": ["x"], "ways": {"a": {}, "b": {}}, "band": 1e-3,
          "show": ["x", "der(?)", "none_*"]}

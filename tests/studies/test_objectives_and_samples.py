@@ -33,7 +33,7 @@ EPS = float(np.finfo(float).eps)
 TIME = np.array([1.0, 2.0, 4.0, 7.0])
 
 
-def test_measures_of_four_rows():
+def test_measures_of_four_rows_match_formulas():
     """At uneven instants that do not begin at 0: rows count alike but in the integral."""
     y = np.array([2.0, -6.0, 3.0, 4.0])
     for name, expected in {
@@ -45,7 +45,7 @@ def test_measures_of_four_rows():
         ), name  # type: ignore[arg-type, return-value]
 
 
-def test_a_column_has_settled_on_the_border_of_its_band():
+def test_settling_band_is_inclusive():
     """Two hundredths of its whole change about its last value; what never moves has from the beginning on."""
     time = np.array([1.0, 2.0, 4.0, 7.0, 8.0])
     for y, expected in (
@@ -196,7 +196,7 @@ def test_correlated_samples_have_requested_correlation(change: dict[str, Any], s
             Correlated.among(table, DRAWN, "c")
 
 
-def test_a_covariance_is_that_of_logarithms_where_factors_are_drawn():
+def test_covariance_of_lognormal_parameters_applies_to_logarithms():
     sizes = np.array([0.5, math.log(3.0)])
     table = {"of": ["a", "b"], "covariance": (np.array(FREE) * np.outer(sizes, sizes)).tolist()}
     assert Correlated.among(table, DRAWN, "c").factor == pytest.approx(
@@ -292,7 +292,7 @@ def test_cases_combine_as_grid_pairs_or_samples():
         ({"correlated": {"of": ["a"]}, "combine": "grid"}, False), ({"rest": [], "report": {"x": "max"}}, True), ({"report": {"x": []}}, False),
     ],
 )  # fmt: skip
-def test_a_study_has_bounds(change: dict[str, Any], good: bool):
+def test_study_size_limits_are_inclusive(change: dict[str, Any], good: bool):
     if good:
         assert made(**change)
     else:
@@ -319,7 +319,7 @@ def test_study_resumes_from_case(monkeypatch: pytest.MonkeyPatch):
     assert list(run_study(wanted))[1] == list(wanted.cases())
 
 
-def test_the_worst_is_searched_from_the_middle_of_its_bounds(monkeypatch: pytest.MonkeyPatch):
+def test_worst_case_search_starts_at_middle_of_bounds(monkeypatch: pytest.MonkeyPatch):
     """With the options that a search knows; a number that does not vary and what varies together are refused."""
     asked: list[Any] = []
     monkeypatch.setattr(worst_case, "optimise", lambda task, told: asked.append(task) or "found")
@@ -433,7 +433,7 @@ def test_variants_share_random_numbers(
     )
 
 
-def test_harmonics_are_those_of_the_staircase_that_acted():
+def test_sweep_harmonics_account_for_staircase_input():
     """Of sin + 0.3 cos 2 + 0.4 sin 5 behind a known response; the sixth harmonic is none of the distortion, nor is what is constant."""
     k, amplitude, response = np.arange(4 * 200), 0.5, 2.0 * np.exp(-0.7j)
     half = math.pi / 200
@@ -478,7 +478,7 @@ def test_sine_excitation_is_sampled():
     assert made.apart == pytest.approx(np.array([[math.sqrt(13.0) / 2.0]]), rel=4 * EPS)
 
 
-def test_an_experiment_is_searched_between_its_bounds(monkeypatch: pytest.MonkeyPatch):
+def test_experiment_search_stays_within_bounds(monkeypatch: pytest.MonkeyPatch):
     """For the largest score; what leaves its limits costs the more the further it goes, what cannot run ten times as much, what tells nothing too."""
     given: list[Any] = []
     answer = SimpleNamespace(fun=-2.0, x=np.array([1.5, 0.5]))
@@ -561,7 +561,7 @@ def test_experiment_limit_violation():
         excess(mechanism, Wanted(["k"], {}, 4.0, 0.01, {}, {"z": 1.0}), each)
 
 
-def test_energies_and_deviations_of_coupled_drives():
+def test_energies_and_deviations_of_coupled_drives_match_formulas():
     """What flows out of the supply costs, at its pressure, by trapezoids; deviations count from both starts, over the range of the exact one."""
     flows = {
         f"{label}.flow_{side}": np.zeros(3)

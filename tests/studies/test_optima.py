@@ -35,7 +35,7 @@ def written(folder: Path, mechanism: dict, text: str) -> Path:
     return path
 
 
-def test_time_optimal_double_integrator(tmp_path: Path):
+def test_optimisation_finds_time_optimal_double_integrator(tmp_path: Path):
     """From 0 to 1 and at rest there with |force| <= 1: full force for 1 s, full brake for 1 s, 2 s in all (Pontryagin)."""
     d = mass(
         "if(t < turn, 1, if(t < turn + brake, -1, 0))",
@@ -110,9 +110,7 @@ def regulator() -> dict:
         ("ipopt", "adjoint"),
     ],
 )
-def test_gains_of_the_linear_quadratic_regulator_from_runs(
-    tmp_path: Path, method: str, gradient: str
-):
+def test_optimisation_of_runs_finds_lqr_gains(tmp_path: Path, method: str, gradient: str):
     """Q = 1, R = 1: K = (1, √3); the mean of both starts costs half the trace of P, 2√3/2."""
     if method == "ipopt":
         pytest.importorskip("casadi")
@@ -127,7 +125,7 @@ def test_gains_of_the_linear_quadratic_regulator_from_runs(
     assert found.objective == pytest.approx(np.sqrt(3.0), rel=1e-6)
 
 
-def test_the_adjoint_is_the_limit_of_the_differences(tmp_path: Path):
+def test_adjoint_gradient_is_limit_of_differences(tmp_path: Path):
     """Slopes of all measures at three points by both ways; the central difference is off by its step squared."""
     ways = []
     for gradient in ("adjoint", "differences"):
@@ -163,7 +161,7 @@ def crane(length: float, time: float, count: int) -> dict:
     }
 
 
-def test_least_effort_of_a_crane_without_residual_sway(tmp_path: Path):
+def test_optimisation_finds_least_effort_crane_motion_without_sway(tmp_path: Path):
     """One metre in 3 s, at rest at the end and no sway: the least ∫a² is zᵀW⁻¹z with the controllability Gramian W; eight cosines come within 1 %."""
     length, time, count = 2.0, 3.0, 8
     w2 = 9.81 / length
@@ -266,7 +264,7 @@ def test_interrupted_optimisation_resumes(
     )
 
 
-def test_the_pareto_front_of_two_squares(tmp_path: Path):
+def test_pareto_front_of_two_squares_matches_closed_form(tmp_path: Path):
     """(a - 1)² + b² and (a + 1)² + b²: the front is b = 0, √f1 + √f2 = 2; its ends are (0, 4) and (4, 0)."""
     outputs = {"one": {"value": "(a - 1)**2 + b**2"}, "two": {"value": "(a + 1)**2 + b**2"}}
     text = """
@@ -335,7 +333,7 @@ b = { from = -2, to = 2, start = 0.3 }
 RUN = "[run]\nstop_time = 1.0\noutput_step = 0.0625\n"
 
 
-def test_the_least_largest_error_is_chebyshevs(tmp_path: Path):
+def test_minimax_finds_chebyshev_approximation(tmp_path: Path):
     """The line nearest to t² over 0..1 in the largest error is t - 1/8, off by 1/8 at 0, 1/2 and 1 (Chebyshev)."""
     found = optimise(read_task(written(tmp_path, PARABOLA, LARGEST + RUN)))
     assert found.values == pytest.approx({"a": -0.125, "b": 1.0}, abs=1e-6)

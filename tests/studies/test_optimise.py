@@ -34,7 +34,7 @@ def mass(law: str, cost: str, start: float = 1.0, **parameters: float) -> dict:
 
 
 @pytest.mark.parametrize("count", [2, 3, MOST_PLACES])
-def test_an_order_is_a_place_for_each_from_first_to_last(count: int):
+def test_permutation_has_one_variable_per_position(count: int):
     """Counted, or listed in the order to begin with."""
     found = places("p", {"order": count}, "here")
     assert list(found) == [f"p[{k}]" for k in range(1, count + 1)] and found == places(
@@ -75,7 +75,7 @@ tolerance = 1e-9
 
 
 @pytest.mark.parametrize("method", ["slsqp", "trust-constr", "differential-evolution"])
-def test_damping_of_the_least_square(tmp_path: Path, method: str):
+def test_optimisation_finds_damping_of_least_integral_square(tmp_path: Path, method: str):
     """ẍ = -x - d ẋ from x = 1: ∫x² = (1 + d²)/(2d), least at d = 1 with the value 1."""
     path = task(tmp_path, mass("-x - d*der(x)", "x**2", d=2.0), SQUARES.format(method=method))
     found = optimise(read_task(path))
@@ -86,7 +86,7 @@ def test_damping_of_the_least_square(tmp_path: Path, method: str):
     )
 
 
-def test_regulator_from_runs_alone(tmp_path: Path):
+def test_optimisation_of_runs_finds_regulator(tmp_path: Path):
     """∫x² + u² of the double integrator: Riccati's equation gives u = -x - √2 ẋ and the cost √2 x²."""
     text = """
 [optimize]
@@ -111,7 +111,7 @@ tolerance = 1e-10
     assert found.objective == pytest.approx(math.sqrt(2.0), rel=1e-6)
 
 
-def test_constraint_that_is_active(tmp_path: Path):
+def test_optimisation_ends_at_active_constraint(tmp_path: Path):
     """A stiffness may not pull with more than 2.5 N at the start: k x0 = 2.5 is as fast as it gets."""
     text = """
 [optimize]
@@ -138,7 +138,7 @@ output_step = 0.02
     assert 0.5 < found.values["k"] < 10.0
 
 
-def test_several_minima_need_several_starts(tmp_path: Path):
+def test_multistart_finds_global_minimum(tmp_path: Path):
     """A measure with two valleys: from the shallow one's side the deep one is found by other starts, and all of them are reported."""
     law = "0*x"
     cost = "sin(3*p) + 0.4*p"  # on 0..4: valleys near 1.53 and 3.62
@@ -159,7 +159,7 @@ output_step = 1.0
     assert found.starts[0][1] > found.objective + 0.5
 
 
-def test_worst_of_several_scenarios(tmp_path: Path):
+def test_optimisation_minimises_worst_of_scenarios(tmp_path: Path):
     """|p - c| for c = 0 and c = 2: the worst is least in the middle, the mean anywhere between."""
     text = """
 [optimize]
@@ -182,7 +182,7 @@ set = { c = 2.0 }
     )
 
 
-def test_measures_at_rest(tmp_path: Path):
+def test_optimisation_uses_equilibrium_measures(tmp_path: Path):
     """The damping ratio at rest, d/(2√k), as a constraint: as little damping as gives 0.3."""
     text = """
 [optimize]
@@ -260,7 +260,7 @@ set = { m = 0.5, k = 100.0 }
             assert found[which, row] == pytest.approx([-d / 2 / m, 3 / k, d / 2 / math.sqrt(k * m)])
 
 
-def test_gradients_are_those_of_the_formula(tmp_path: Path):
+def test_optimisation_gradients_match_formula(tmp_path: Path):
     """d/dd of (1 + d²)/(2d) times the width of the bounds; differences of 1e-4 of them, squared, and the tolerance of the runs over the step."""
     search = Search(
         read_task(
@@ -314,7 +314,7 @@ def test_gradients_are_those_of_the_formula(tmp_path: Path):
         ),
     ],
 )
-def test_mistakes_are_named(tmp_path: Path, change: tuple[str, str], said: str):
+def test_optimisation_file_mistakes_are_named(tmp_path: Path, change: tuple[str, str], said: str):
     path = task(
         tmp_path,
         mass("-x - d*der(x)", "x**2", d=2.0),
@@ -375,7 +375,7 @@ def test_integer_variables_are_optimised(tmp_path: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.slow
-def test_the_order_of_departures_is_searched(tmp_path: Path):
+def test_optimisation_searches_order_of_departures(tmp_path: Path):
     """Three modules with their rails beside one another: of all six orders, each run by itself, the one with the least swing of the platform."""
     text = 'mechanism = "lib:carrier"\n[set]\nmodules = 3\n[optimize]\nmethod = "differential-evolution"\niterations = 3\n'
     text += '[optimize.variables]\norder = { order = 3 }\n[optimize.measures]\n"deviation(slew)" = 1000.0\n[run]\nstop_time = 4.0\n'

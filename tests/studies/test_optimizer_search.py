@@ -61,7 +61,7 @@ def test_numbered_names_cover_ranges():
     )
 
 
-def test_bounds_of_a_constraint_may_be_open():
+def test_constraint_bounds_may_be_open():
     assert bounds({"min": 1.0}, "c") == (1.0, math.inf) and bounds({"max": -2}, "c") == (
         -math.inf,
         -2.0,
@@ -110,7 +110,7 @@ integrator = "{integrator}"
         ('gradient = "differences"', ["end(x)"], "rk4", "differences"),
     ],
 )  # fmt: skip
-def test_ways_back_are_for_last_values_of_fixed_steps(
+def test_adjoint_requires_end_values_and_fixed_steps(
     tmp_path: Path, more: str, measures: list[str], integrator: str, gradient: str
 ):
     path = tmp_path / "o.toml"
@@ -140,7 +140,7 @@ def test_ways_back_are_for_last_values_of_fixed_steps(
         ('method = "minimax"', 1, False),
     ],
 )  # fmt: skip
-def test_counts_of_a_file_have_bounds(tmp_path: Path, more: str, measures: int, good: bool):
+def test_optimisation_counts_have_limits(tmp_path: Path, more: str, measures: int, good: bool):
     """A front has two measures and at least three points; every count is a whole number up to a million."""
     path = tmp_path / "o.toml"
     named = "\n".join(f'"end({name})" = 1.0' for name in "xyz"[:measures])
@@ -190,7 +190,7 @@ def test_bound_distances_are_relative():
 SLOPES = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.25], [8.0, -16.0], [2.0, 1.0], [1.0, 1.0]])
 
 
-def test_differences_are_central_but_beside_a_bound():
+def test_differences_are_central_except_near_bounds():
     """A point on each side, none beyond the bounds; however near a bound is, they are a step apart, or roundings would count for slopes."""
     made = search(task())
     for at, ahead, behind in (
@@ -264,7 +264,7 @@ def test_scenarios_count_as_worst_or_mean(over: str, objective: list[float]):
     assert alone.tolist() == values.tolist() and none is None and found[1, 0] == 3.0
 
 
-def test_whole_numbers_and_places_of_an_order_are_snapped():
+def test_integers_and_permutation_positions_are_rounded():
     """To the nearest whole number; the places of an order are the ranks of their numbers, the first of equal ones first."""
     variables = {
         "n": Variable(2.0, 6.0, 3.0, True),
@@ -367,7 +367,7 @@ class Runs(dict):
         return len(next(iter(self.values())))
 
 
-def test_failed_measures_are_bad():
+def test_failed_measures_get_penalty_value():
     """Not a number in one of the measures makes all of them bad; variables go to the runs in their units, inputs and settings as they are."""
     made = search(
         task(
@@ -404,7 +404,7 @@ def test_failed_measures_are_bad():
     )  # type: ignore[arg-type]
 
 
-def test_histories_are_kept_scenario_by_scenario():
+def test_histories_are_stored_per_scenario():
     """Of a point that is asked for again those of the last time; a copy, since the columns of many runs share their memory."""
     made = search(task(measures={"end(x)": 1.0}, constraints={}, scenarios=[{}, {}]))
     made.kept, block = {}, np.array([[1.0, 2.0]])
@@ -424,7 +424,7 @@ def test_histories_are_kept_scenario_by_scenario():
     )
 
 
-def test_missing_equilibrium_is_bad(
+def test_missing_equilibrium_gets_penalty_value(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """With the parameters of the point, and the inputs of the runs."""

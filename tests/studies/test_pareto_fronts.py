@@ -164,7 +164,7 @@ def test_gradient_search_scales_objectives(method: str, constrained: bool):
 
 
 @pytest.mark.parametrize("at", [1, 4])
-def test_an_interrupt_goes_through_ipopt(at: int):
+def test_interrupt_passes_through_ipopt(at: int):
     """Whatever it calls then: no further run is begun."""
     pytest.importorskip("casadi")
     bowl, plain = Bowl("ipopt", True), Bowl.measures
@@ -180,7 +180,7 @@ def test_an_interrupt_goes_through_ipopt(at: int):
     assert len(bowl.asked) == at + 2
 
 
-def test_differential_evolution_pays_for_broken_constraints(monkeypatch: pytest.MonkeyPatch):
+def test_differential_evolution_penalises_violated_constraints(monkeypatch: pytest.MonkeyPatch):
     """By no more than that of a run that failed; a generation at a time, within the bounds, the start among the first."""
     import scipy.optimize
 

@@ -89,7 +89,7 @@ def loop(omega: Any) -> Any:
     return GAIN / np.polyval(polynomial(K), 1j * np.asarray(omega))
 
 
-def test_responses_and_poles(tmp_path: Path, figures: dict[str, Any]):
+def test_response_and_pole_plots_are_drawn(tmp_path: Path, figures: dict[str, Any]):
     """Bode, Nyquist, poles and zeros, root locus of 30/((m s² + d s + k)(0.1 s + 1)), and where its margins are."""
     more = {
         "inputs": {"f": {"start": 0.0, "unit": "N"}},
@@ -270,7 +270,7 @@ def counted(patches: Any, values: np.ndarray) -> int:
     return round(sum(height for _, _, height in bars))
 
 
-def test_histograms_of_a_study(figures: dict[str, Any]):
+def test_study_histograms_are_drawn(figures: dict[str, Any]):
     values = np.random.default_rng(1).normal(size=(50, 3))
     values[7, 2] = np.nan
     histograms(values, ["k", "first", "second"], 1)
@@ -323,7 +323,7 @@ def test_variant_plot_shows_deviations(tmp_path: Path, figures: dict[str, Any]):
         )
 
 
-def test_a_run_in_the_loop(tmp_path: Path, figures: dict[str, Any]):
+def test_hil_plots_are_drawn(tmp_path: Path, figures: dict[str, Any]):
     """The drawn place follows from the drawn command held over every step; every bar of the times is counted anew."""
     written(
         tmp_path, "f - 1.0*der(x)", inputs={"f": {"start": 0.0}}, outputs={"place": {"value": "x"}}
@@ -373,7 +373,7 @@ tolerance = 1e-9
 OUTPUTS = {"square": {"value": "x**2"}, "haste": {"value": "der(x)**2"}}
 
 
-def test_the_front_of_an_optimisation(tmp_path: Path, figures: dict[str, Any]):
+def test_pareto_front_plot_is_drawn(tmp_path: Path, figures: dict[str, Any]):
     """∫x² = x0² (M/d + d/K)/2 against ∫ẋ² = K x0²/(2 d): drawn points lie on that curve, are the rows, and none is better in both."""
     written(tmp_path, "-k*x - d*der(x)", START, outputs=OUTPUTS)
     (tmp_path / "o.toml").write_text(
@@ -398,7 +398,7 @@ def test_the_front_of_an_optimisation(tmp_path: Path, figures: dict[str, Any]):
     assert (place.get_xlabel(), place.get_ylabel()) == ("integral(haste)", "integral(square)")
 
 
-def test_the_way_of_an_optimisation(tmp_path: Path, figures: dict[str, Any]):
+def test_optimisation_progress_plot_is_drawn(tmp_path: Path, figures: dict[str, Any]):
     """The best so far: the running minimum of ∫x² by its formula at the points of the state file, down to the known least value."""
     written(tmp_path, "-k*x - d*der(x)", START, outputs=OUTPUTS)
     (tmp_path / "o.toml").write_text(TASK.format(more="", second=""))
@@ -439,7 +439,7 @@ def test_run_plot_omits_constant_outputs(tmp_path: Path):
     ]
 
 
-def test_shares_of_runs_below_a_deviation(tmp_path: Path, figures: dict[str, Any]):
+def test_cumulative_deviation_plot_is_drawn(tmp_path: Path, figures: dict[str, Any]):
     """The k-th smallest of n that ran stands at k/n; what failed is counted in the table alone."""
     result = load(written(tmp_path, "-k*x")).compile().simulate(stop_time=0.1)
     wanted = SimpleNamespace(samples=4, hold=["x"], spreads=dict)
@@ -464,7 +464,7 @@ def test_fit_plot_shows_measured_and_fitted():
     assert line(place, 1) == pytest.approx(np.column_stack((time, 3.0 * np.cos(time))))
 
 
-def test_a_stabilisation_diagram():
+def test_stabilisation_diagram_is_drawn():
     """Two decaying swings of 2 and 5 Hz: from order 6 on each order has a stable mark at both; nothing is drawn twice or left out."""
     time = np.arange(0.0, 4.0, 0.02)
     noise = 1e-5 * np.random.default_rng(2).normal(size=time.size)
@@ -483,7 +483,7 @@ def test_a_stabilisation_diagram():
     assert (place.get_xlabel(), place.get_ylabel()) == ("frequency [Hz]", "order")
 
 
-def test_a_measured_response(figures: dict[str, Any]):
+def test_measured_response_plot_is_drawn(figures: dict[str, Any]):
     """Dots are the measured values, their phases on the turn of the line that is nearest."""
     lag = np.array([[-1.0, 0.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, -1.0]])
     system = StateSpace(

@@ -112,7 +112,7 @@ k = 200.0
 """
 
 
-def test_a_comparison_of_ways(tmp_path: Path):
+def test_comparison_report_lists_variants(tmp_path: Path):
     """A step of 1 N on a spring that is held by 50 and 200 N/m: x = (1 - decay)/k, energy F x; small motions by √(k/m) and d."""
     more = {
         "states": {"work": {"rate": "push*der(x)", "unit": "J"}},
@@ -161,7 +161,7 @@ def test_a_comparison_of_ways(tmp_path: Path):
     assert "x: least by stiff." in page.texts and page.unread() == []
 
 
-def test_ways_with_controllers_and_spread_parameters(tmp_path: Path):
+def test_comparison_report_lists_margins_and_sampled_parameters(tmp_path: Path):
     """A PD holds a free mass: margins by python-control; over spread masses the largest deviation of a critically late step."""
     d = slider(
         "push",
@@ -228,7 +228,7 @@ def test_ways_with_controllers_and_spread_parameters(tmp_path: Path):
 LOOP = SCENARIO.format(channel="delay = 0.004")
 
 
-def test_a_run_in_the_loop(tmp_path: Path):
+def test_hil_report_lists_run(tmp_path: Path):
     """Counts of a channel that is only late, and margins of 1/(s (M s + 1)) under a PD with the dead times of the page, from the formula of L."""
     d = slider(
         "f - 1.0*der(x)",
@@ -322,7 +322,7 @@ def test_commands_at_a_limit_are_counted_in_the_report(tmp_path: Path):
     )
 
 
-def test_times_of_a_run_in_the_loop(tmp_path: Path):
+def test_hil_report_lists_times(tmp_path: Path):
     """Counts and percentiles of times that are known: three steps ended late, of which one computed for too long and two began late."""
     d = slider(
         "f - 1.0*der(x)",

@@ -170,7 +170,7 @@ def test_scenario_defaults_match_documentation(tmp_path: Path):
     assert (study.count(), study.samples, study.seed) == (100, 100, 0)
 
 
-def test_the_worst_is_looked_for_within_three_deviations():
+def test_worst_case_search_covers_three_deviations():
     for kind, pair, expected in (
         ("uniform", (1.0, 4.0), (1.0, 4.0)),
         ("normal", (10.0, 0.5), (8.5, 11.5)),
@@ -185,7 +185,7 @@ def test_the_worst_is_looked_for_within_three_deviations():
     ] == [1.0, 1.0, 1.0, -1.0, -1.0]
 
 
-def test_a_profile_is_linear_between_its_points_and_constant_outside():
+def test_profile_is_linear_between_points_and_constant_outside():
     """With a jump where two points have one time: it has happened at its instant, and has no slope."""
     profile = ((1.0, 2.0), (3.0, -2.0), (3.0, 5.0), (4.0, 5.5))
     assert [value_at(profile, t) for t in (0.0, 1.0, 1.5, 2.5, 3.0, 3.5, 4.0, 9.0)] == [
@@ -237,7 +237,7 @@ def test_stale_commands_follow_rule(late: str, kept: tuple[float, ...] | None):
     )
 
 
-def test_a_frame_that_arrives_with_a_step_is_there():
+def test_frame_arriving_at_step_start_is_used():
     arrivals = Arrivals()
     arrivals.put(0.5, Frame(0, 0.0, (1.0,)))
     assert arrivals.take(math.nextafter(0.5, 0.0)) is None and arrivals.take(0.5) == (0, (1.0,))
@@ -245,7 +245,7 @@ def test_a_frame_that_arrives_with_a_step_is_there():
     assert arrivals.take(1.0) is None, "the same number again is no news"
 
 
-def test_frames_carry_so_many_values_and_no_more():
+def test_frame_value_count_is_limited():
     most, last = Frame(2**32 + 3, 1.0, tuple(map(float, range(MOST)))), Frame(4, 0.5, (), True)
     assert unpacked(most.packed()) == most._replace(sequence=3) and unpacked(last.packed()) == last
     assert (

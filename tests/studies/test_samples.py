@@ -89,7 +89,7 @@ def test_correlated_parameters_enter_cases(study: Path, capsys: pytest.CaptureFi
     )
 
 
-def test_points_for_indices_are_others_for_every_seed():
+def test_sobol_index_points_depend_on_seed():
     """Seeds may be any whole number; SALib takes those below 2^32."""
     pytest.importorskip("SALib")
     seen = [saltelli(2, 8, seed) for seed in (0, 1, 63, 64, 65, 2**31, 2**32 - 1)]
@@ -113,7 +113,7 @@ def test_constant_measure_has_no_indices(strange: str):
     )
 
 
-def test_a_latin_hypercube_fills_every_stripe():
+def test_latin_hypercube_fills_every_interval():
     points = cube("latin", 3, 50, 2)
     assert all(sorted((points[:, k] * 50).astype(int)) == list(range(50)) for k in range(3))
     for spread in ("random", "latin", "sobol"):
@@ -122,7 +122,7 @@ def test_a_latin_hypercube_fills_every_stripe():
         ).any()
 
 
-def test_measures_of_a_decay():
+def test_measures_of_a_decay_match_formulas():
     """exp(-t) from 1: the integral is 1, it stays within 2 % of its change from ln 50 on."""
     t = np.linspace(0, 20, 20001)
     columns = {"y": np.exp(-t)}
@@ -139,7 +139,7 @@ def test_measures_of_a_decay():
         parsed("median(y)")
 
 
-def test_rank_correlations_of_monotone_laws():
+def test_rank_correlations_of_monotone_laws_are_one():
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=400), rng.normal(size=400)
     found = rank_correlations(np.column_stack((a, b, np.exp(3 * a), -(b**3), a * 0)), 2)
@@ -191,7 +191,7 @@ def rows(path: Path) -> np.ndarray:
         return np.array([*csv.reader(stream)][1:], dtype=float)
 
 
-def test_workers_give_the_same_file(study: Path):
+def test_worker_processes_write_the_same_file(study: Path):
     files = [study.parent / f"{k}.csv" for k in (1, 2)]
     for workers, file in zip(("1", "2"), files, strict=True):
         assert cli.main(["study", str(study), "-q", "--workers", workers, "-o", str(file)]) == 0
@@ -203,7 +203,7 @@ def test_workers_give_the_same_file(study: Path):
     )
 
 
-def test_an_interrupted_study_goes_on(study: Path):
+def test_interrupted_study_continues(study: Path):
     """Half of the rows, the last line cut off: only what is missing is run, and the file is that of the whole study."""
     whole, part = study.parent / "whole.csv", study.parent / "part.csv"
     assert cli.main(["study", str(study), "-q", "-o", str(whole)]) == 0
@@ -215,7 +215,7 @@ def test_an_interrupted_study_goes_on(study: Path):
     assert cli.main(["study", str(study), "-q", "--resume", "-o", str(part)]) == 2
 
 
-def test_report_of_a_study(study: Path, capsys: pytest.CaptureFixture):
+def test_study_report_is_written(study: Path, capsys: pytest.CaptureFixture):
     page = study.parent / "page.html"
     assert cli.main(["study", str(study), "--report", str(page)]) == 0
     text = page.read_text()
@@ -246,7 +246,7 @@ def test_report_of_a_study(study: Path, capsys: pytest.CaptureFixture):
         (('"growth"', '"groth"'), "expected one of 'growth'"),
     ],
 )
-def test_mistakes_are_named(
+def test_study_file_mistakes_are_named(
     study: Path, change: tuple[str, str], said: str, capsys: pytest.CaptureFixture
 ):
     study.write_text(STUDY.replace(*change))

@@ -59,7 +59,7 @@ def study(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_cluster_loses_a_worker_and_no_row(study: Path, tmp_path: Path):
+def test_cluster_loses_no_row_when_a_worker_dies(study: Path, tmp_path: Path):
     """Two workers of which one is killed after the first rows: the file is that of one process, byte for byte but for the digits of Parquet."""
     distributed = pytest.importorskip("dask.distributed")
     study.write_text(
@@ -114,7 +114,7 @@ def test_a_cluster_loses_a_worker_and_no_row(study: Path, tmp_path: Path):
     assert np.array([found[k] for k in range(60)]) == pytest.approx(columns, rel=1e-12)
 
 
-def test_cases_run_in_lanes_by_fixed_steps(
+def test_fixed_step_cases_run_in_lanes(
     study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """A mass that is thrown back where it passes zero, with other springs and masses: the same rows whether cases share vector registers or not."""
@@ -142,7 +142,7 @@ def test_cases_run_in_lanes_by_fixed_steps(
 @pytest.mark.skipif(
     not hasattr(os, "fork"), reason="workers see what is patched only where they are forks"
 )
-def test_a_case_that_ends_its_workers_has_no_numbers(
+def test_case_crashing_its_workers_has_nan_row(
     study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """The study ends with the rows of all others, and says by what the one was ended."""
@@ -177,7 +177,7 @@ def test_a_case_that_ends_its_workers_has_no_numbers(
         ('integrator = "radau"', "integrator"),
     ],
 )
-def test_rows_of_another_study_are_not_gone_on_with(
+def test_rows_of_another_study_are_not_resumed(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture, change: str, named: str
 ):
     """Whatever their numbers depend on: the description, a table beside it, the length, inputs and method of the runs. The rows stay as they are."""
@@ -214,7 +214,9 @@ def test_rows_of_another_study_are_not_gone_on_with(
         assert cli.main(["study", str(study), "-q", "-o", str(out), "--resume"]) == 2
 
 
-def test_a_run_that_was_cut_is_no_row(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_incomplete_row_is_not_resumed(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """Ctrl-C in the middle of a run ends the study with 130, the rows until then stay, and --resume makes the file of a whole study of them."""
     from kinetree.models.system.system import System
 
@@ -237,7 +239,7 @@ def test_a_run_that_was_cut_is_no_row(study: Path, tmp_path: Path, monkeypatch: 
     assert out.read_text() == whole
 
 
-def test_no_scheduler_is_said(
+def test_missing_scheduler_is_reported(
     study: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
     """An address at which nobody answers."""
@@ -280,7 +282,7 @@ def test_parquet_study_resumes_from_parts(
     assert pyarrow.read_table(path).num_rows == 150
 
 
-def test_indices_of_the_ishigami_function():
+def test_sobol_indices_match_ishigami_function():
     """sin a + 7 sin² b + 0.1 c⁴ sin a over ±π: S1 = 0.3139, 0.4424, 0 and ST = 0.5576, 0.4424, 0.2437 (Ishigami and Homma 1990)."""
     pytest.importorskip("SALib")
     a, b, c = (np.pi * (2 * saltelli(3, 2048, 1) - 1)).T
@@ -290,7 +292,7 @@ def test_indices_of_the_ishigami_function():
     assert (np.abs(found["S1"] - [0.3139, 0.4424, 0.0]) < 2 * found["S1_conf"] + 1e-3).all()
 
 
-def test_a_study_of_indices(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_study_computes_sobol_indices(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture):
     """√(k/m): shares of the variance by quadrature of its conditional means; the report has them."""
     pytest.importorskip("SALib")
     text = (
@@ -344,7 +346,7 @@ def test_a_study_of_indices(study: Path, tmp_path: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("name", ["r.csv", "r.parquet"])
-def test_a_second_study_does_not_write_into_the_first(
+def test_row_file_is_locked_against_second_study(
     study: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture
 ):
     """Two at once would mix their rows: the second is refused, by whichever path it names the file, and touches nothing. Later ones go on."""
@@ -370,7 +372,7 @@ def test_a_second_study_does_not_write_into_the_first(
     }
 
 
-def test_the_worst_case_of_a_study(
+def test_worst_case_of_a_study_is_found(
     study: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
     """The frequency √(k/m)/2π is highest in the corner k = 150, m = 1."""
@@ -383,7 +385,7 @@ def test_the_worst_case_of_a_study(
     assert cli.main(["study", str(study), "-q", "--worst", "magic(x)"]) == 2
 
 
-def test_margins_are_measures(study: Path, tmp_path: Path):
+def test_stability_margins_are_study_measures(study: Path, tmp_path: Path):
     """A PD over a mass: phase margin atan(kd w/kp) at the crossover, for every gain, compiled once; an unstable loop has none."""
     d = {key: value for key, value in MASS.items() if key != "forces"} | {
         "actuators": {"p": {"coordinate": "x"}}

@@ -30,7 +30,7 @@ def plants(monkeypatch: pytest.MonkeyPatch) -> None:
         (0.3, [0, 1, 2, 3, 3, 3], [BEGUN] * 3 + [1, 11, 21]),
     ],
 )
-def test_a_delay_makes_commands_old_by_whole_steps(
+def test_simulated_delay_ages_commands_by_whole_steps(
     plants: None, delay: float, ages: list[int], acting: list[float]
 ):
     """Both ways take it, whenever between steps the partner is reached; what has come is looked at when a step begins."""
@@ -85,7 +85,7 @@ def test_lost_commands_are_held_zeroed_or_stop(
 
 
 @pytest.mark.parametrize("late", ["hold", "zero", "stop"])
-def test_before_the_first_command_no_rule_holds(
+def test_late_command_rule_starts_after_first_command(
     plants: None, monkeypatch: pytest.MonkeyPatch, late: str
 ):
     """The plant keeps what it began with until anything comes."""

@@ -49,7 +49,7 @@ def step(goal: float | None = 2.0) -> Response:
     return Response("l", "x", goal, time, values, 2.0 - values, command, -1.0, 1.0, ("m", "N"))
 
 
-def test_numbers_of_a_step_by_hand():
+def test_step_response_values_match_hand_calculation():
     one = step()
     assert one.overshoot == pytest.approx(0.3) and one.rise == 1.0 and one.settled == 4.0
     assert one.limited == pytest.approx(0.4)
@@ -63,7 +63,7 @@ def test_numbers_of_a_step_by_hand():
     assert (begin, end) == pytest.approx((1.0, 2.0))
 
 
-def test_step_within_limits_agrees_with_the_run(tmp_path: Path):
+def test_linear_step_response_agrees_with_run_within_limits(tmp_path: Path):
     found = tuned(tmp_path, "1e6")
     found.blocks["pid"]["lift_control"]["low"] = -1e6
     found.loops[0][0]["low"] = -1e6
@@ -75,7 +75,7 @@ def test_step_within_limits_agrees_with_the_run(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_large_overshoot_at_a_limit_is_told_with_a_better_way(tmp_path: Path):
+def test_large_overshoot_is_reported_with_alternative(tmp_path: Path):
     found = tuned(tmp_path, "8e3", 0.785)
     made = responses(found)
     assert made[0].overshoot > 0.4 and made[0].limited > 0.01

@@ -81,7 +81,7 @@ def sections_of(
     return sections
 
 
-def test_a_study_has_the_sections_that_its_runs_allow(monkeypatch: pytest.MonkeyPatch):
+def test_study_report_has_sections_supported_by_its_runs(monkeypatch: pytest.MonkeyPatch):
     """Correlations of three runs at least, maps of a grid of two, distributions of ten runs at least; runs without numbers count nowhere."""
     rows = [[a, b, a - 2.0 * b] for a in (1.0, 2.0, 4.0) for b in (1.0, 3.0)]
     names = lambda sections: [each.heading for each in sections]  # noqa: E731
@@ -132,7 +132,7 @@ def test_a_study_has_the_sections_that_its_runs_allow(monkeypatch: pytest.Monkey
     )
 
 
-def test_results_are_percentiles_and_a_share_that_grows():
+def test_study_report_lists_percentiles_and_share_of_unstable_runs():
     """Of what has numbers; a rest that neither grows nor falls does not grow."""
     wanted = study(combine="latin", vary={"a": [1.0, 2.0], "b": {"normal": [1.0, 0.5]}})
     values = np.array(
@@ -220,9 +220,7 @@ def test_sobol_shares_are_plotted(figures: dict[str, Any]):
 
 
 @pytest.mark.parametrize(("count", "rows"), [(3, 1), (14, 4)])
-def test_every_measure_has_its_distribution_up_to_twelve(
-    figures: dict[str, Any], count: int, rows: int
-):
+def test_study_report_draws_up_to_twelve_histograms(figures: dict[str, Any], count: int, rows: int):
     values = np.random.default_rng(2).normal(size=(30, 1 + count))
     histograms(values, ["k", *(f"m{k}" for k in range(count))], 1)
     axes = figures["Measures over all runs"].axes
@@ -284,7 +282,7 @@ class Ran(dict):
 
 
 @pytest.mark.parametrize("disturbed", ["swing", ""])
-def test_deviations_are_drawn_over_their_band(disturbed: str):
+def test_comparison_plot_shows_deviations_and_band(disturbed: str):
     """In thousandths where they are small lengths; disturbances are marked where there are any."""
     wanted: Any = SimpleNamespace(hold=["x", "n"], band=0.25, disturbed=disturbed, until="")
     runs: Any = {
@@ -457,7 +455,7 @@ def test_comparison_names_exist_in_mechanism(monkeypatch: pytest.MonkeyPatch):
         system_of(asked(), "a")  # type: ignore[arg-type]
 
 
-def test_laws_of_an_experiment_are_of_time_and_of_what_varies():
+def test_experiment_laws_depend_on_time_and_varied_numbers():
     assert law_of(2.5, "here", {}) == 2.5
     law = law_of("a*t + 1", "here", {"a": 3.0})
     assert callable(law) and (law(0.0), law(2)) == (1.0, 7.0)

@@ -34,7 +34,7 @@ CASES = [{"k": float(k)} for k in range(100)]
         (0, 3, []),
     ],
 )
-def test_cases_travel_in_eight_tasks_a_worker_of_sixteen_at_most(
+def test_cases_are_divided_into_tasks_of_at_most_sixteen(
     count: int, workers: int, sizes: list[int]
 ):
     found = parts_of_cases(count, workers)
@@ -132,7 +132,7 @@ def test_case_runs_once_for_all_measures(
         assert system.ran == [options] * runs and rested == [{"f": 2.0}] * rests
 
 
-def test_code_of_the_runs_of_a_study_is_asked_for_or_chosen():
+def test_study_runs_use_requested_or_chosen_code():
     """Straight-line code always, the engine always, or a choice for every run, which is the same whoever computes it."""
     fast = Rests()
     for asked, ran in ((True, (0, 1)), (False, (1, 0)), (None, (1, 0))):
@@ -146,7 +146,7 @@ def test_code_of_the_runs_of_a_study_is_asked_for_or_chosen():
         assert (system.ran or fast.ran) == [said]
 
 
-def test_why_a_case_has_no_numbers_is_asked_of_the_case_alone(monkeypatch: pytest.MonkeyPatch):
+def test_failure_reason_is_found_by_repeating_the_case(monkeypatch: pytest.MonkeyPatch):
     """Compiled for itself, whatever others share; one that runs has no error."""
     asked: list[Any] = []
     monkeypatch.setattr(
@@ -167,7 +167,7 @@ def test_why_a_case_has_no_numbers_is_asked_of_the_case_alone(monkeypatch: pytes
     assert found[0] == 1.0 and len(found) == 3 and all(map(math.isnan, found[1:]))
 
 
-def test_runs_of_lanes_that_ended_early_run_alone(monkeypatch: pytest.MonkeyPatch):
+def test_lanes_that_ended_early_run_again_alone(monkeypatch: pytest.MonkeyPatch):
     """On one thread, since workers are processes; a single case has no lanes to share, and what lanes refuse is run case by case."""
     given: list[Any] = []
 
@@ -236,7 +236,7 @@ def tagged(cases: Sequence[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("together", [False, True])
-def test_a_case_that_ends_its_workers_is_lost_alone(tmp_path: Path, together: bool):
+def test_only_the_case_crashing_workers_is_lost(tmp_path: Path, together: bool):
     """It is tried twice; one that was killed once is run again, and the others go on with as many workers as before."""
     cases: list[Any] = [str(k) for k in range(30)]
     cases[4], cases[17] = "deadly", tmp_path / "once"
@@ -248,7 +248,7 @@ def test_a_case_that_ends_its_workers_is_lost_alone(tmp_path: Path, together: bo
     assert os.getpid() not in here and len(here) <= 2 + 1 + workers.DEATHS + together
 
 
-def test_workers_end_with_an_error_of_their_work_and_with_who_wants_no_more():
+def test_workers_end_after_error_or_when_consumer_stops():
     """What is no failure of a case is told; nothing runs on behind a study that was left."""
     with pytest.raises(KeyError, match="no such column"):
         list(workers.shared(tagged, ["a", "wrong", "b"], [[0], [1], [2]], 2, False))
@@ -258,7 +258,7 @@ def test_workers_end_with_an_error_of_their_work_and_with_who_wants_no_more():
     assert not multiprocessing.active_children()
 
 
-def test_a_question_that_ends_its_process_is_told_by_the_signal():
+def test_crash_of_separate_process_reports_signal():
     assert workers.aside(divmod, 7, 2) == (3, 1)
     with pytest.raises(ZeroDivisionError):
         workers.aside(divmod, 7, 0)
@@ -266,7 +266,7 @@ def test_a_question_that_ends_its_process_is_told_by_the_signal():
         workers.aside(tagged, ["deadly"])
 
 
-def test_a_cluster_has_four_tasks_waiting_for_every_thread(monkeypatch: pytest.MonkeyPatch):
+def test_cluster_queues_four_tasks_per_thread(monkeypatch: pytest.MonkeyPatch):
     """Every answer is released and followed by the next task; the description travels, and a task runs once more when its worker dies."""
     log: list[Any] = []
 
@@ -332,7 +332,7 @@ def study(**more: Any) -> Study:
     )
 
 
-def test_a_line_that_is_not_whole_is_no_row(tmp_path: Path):
+def test_incomplete_line_is_no_row(tmp_path: Path):
     """A number that was cut off is another number: only the end of its line tells that it is whole. Nothing written is nothing done."""
     path, wanted = tmp_path / "r.csv", study()
     assert rows_file.lines_of(path) == (None, []) and rows_file.kept_rows(path, wanted) == []
@@ -357,7 +357,7 @@ def test_study_rows_keep_case_order():
     assert rows_file.in_order(wanted, found) == [[1.0, -0.5], [3.0, -0.125]]
 
 
-def test_rows_are_in_the_file_when_they_are_written(tmp_path: Path):
+def test_rows_are_flushed_to_the_file(tmp_path: Path):
     """What is there at the beginning and every row, before the next one runs: a machine may stop."""
     path = tmp_path / "r.csv"
     with rows_file.rows_file(path, ["k", "growth"], [[1.0, -0.5]]) as write:
@@ -371,7 +371,7 @@ def test_rows_are_in_the_file_when_they_are_written(tmp_path: Path):
     rows_file.finish(None, ["k"], [])
 
 
-def test_parts_have_sixty_four_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_parquet_parts_have_sixty_four_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The first one as soon as it is full; the last one at the end, whatever it holds. Parts of an earlier study go."""
     path, kept, now = tmp_path / "r.parquet", list[Any](), [5.0]
     monkeypatch.setattr(rows_file.time, "monotonic", lambda: now[0])

@@ -118,7 +118,7 @@ def test_slope_rotates_gravity(slope: float, cross: float):
     assert turn == pytest.approx(x @ y, abs=1e-15)
 
 
-def test_soil_is_pressure_over_the_footprint():
+def test_support_soil_stiffness_is_bedding_times_footprint():
     """One corner may be softer, in stiffness and bearing; what settles takes a hundredth of a second of the stiffness; without bearing none does."""
     found = made(ground=GROUND).description("soft", 0.25)["forces"]
     never = {"strength": 1e15, "hardening": 5e5, "damping": 5e4}
@@ -157,7 +157,7 @@ def test_varied_quantity_has_unit_and_nominal():
     assert all(math.isnan(found.described(key)) for key in ("", "preload", "bearing", "law"))
 
 
-def test_margins_are_those_of_the_weakest_support():
+def test_support_margin_is_that_of_the_weakest_support():
     """At rest over the mean of the supports; in a run over its own load at rest, nothing of what carried nothing."""
     case = Case(
         "",
@@ -185,7 +185,9 @@ def mode(frequency: float, damping: float) -> Any:
     return SimpleNamespace(frequency=frequency, damping=damping)
 
 
-def test_a_case_is_looked_at_at_rest_and_between_disturbances(monkeypatch: pytest.MonkeyPatch):
+def test_support_case_is_evaluated_at_equilibrium_and_between_disturbances(
+    monkeypatch: pytest.MonkeyPatch,
+):
     """Its slowest swings, its least loads, and by disturbance deviations from the start of the run, both ends counted, settled about what is left."""
     rest = SimpleNamespace(
         outputs={"pitch": 0.25}, coordinates={"x": 1.0}, states={}, forces={**dict.fromkeys(LEGS, 10.0), "post": 3.0},
@@ -264,7 +266,7 @@ def test_support_cases_report_failures(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize(("between", "rises"), [((1.0, 3.0), 1.0), ((-2.0, 6.0), 4.0)])
-def test_the_extension_of_a_share_is_found_by_halves(
+def test_preload_extension_is_found_by_bisection(
     monkeypatch: pytest.MonkeyPatch, between: tuple[float, float], rises: float
 ):
     """To a part of 1e-4 of its range, on the side where no more is carried; a share of nothing is the least that lifts off: a part of 1e-4."""
@@ -293,7 +295,7 @@ def test_the_extension_of_a_share_is_found_by_halves(
             study.extension_of(wrong)
 
 
-def test_a_share_is_that_of_the_others_at_rest(monkeypatch: pytest.MonkeyPatch):
+def test_preload_share_is_load_share_of_others_at_equilibrium(monkeypatch: pytest.MonkeyPatch):
     """Whatever the preparation would have required there."""
     rest = SimpleNamespace(forces={**dict.fromkeys(LEGS, 10.0), "post": 60.0})
     asked: list[Any] = []
@@ -341,7 +343,7 @@ ASKED: Any = SimpleNamespace(
 )
 
 
-def test_rows_of_the_report_are_those_of_the_cases():
+def test_support_report_rows_match_cases():
     """Thousandths without a sign of nothing; modes that are not there and cases that cannot be leave their cells empty."""
     cases = [case("", math.nan), case("bedding", 1e6, 1.0), case("bedding", 2e6, failed="no rest")]
     head, *rows = overview(ASKED, cases)

@@ -96,7 +96,7 @@ def tilt(half: float) -> float:
     return 300.0 * HALF / (4 * leg(1e7) * half**2 - MASS * G)
 
 
-def test_a_table_on_four_legs(cases):
+def test_table_on_four_legs_matches_hand_calculation(cases):
     """Heave √(4k/m), pitch √(4k a²/J); loads, slope and push by hand; one soft corner tilts it."""
     for key, bedding, footprint in (
         ("bedding", 1e6, 0.1),
@@ -123,14 +123,14 @@ def test_a_table_on_four_legs(cases):
     assert base.margin < 1.0 < base.margin + 0.2
 
 
-def test_a_slope_turns_gravity():
+def test_support_study_slope_rotates_gravity():
     found = np.array([eval(text) for text in tilted([0, 0, -G], 0.1, 0.0)])  # noqa: S307
     assert found == pytest.approx(np.array([-0.1, 0.0, -1.0]) * G / np.sqrt(1.01))
     found = np.array([eval(text) for text in tilted([0, 0, -G], 0.3, 0.2)])  # noqa: S307
     assert np.linalg.norm(found) == pytest.approx(G) and found[0] < 0 and found[1] < 0
 
 
-def test_the_command_writes_its_files(tmp_path, capsys):
+def test_support_study_command_writes_its_files(tmp_path, capsys):
     (tmp_path / "table.toml").write_text(TABLE.replace("stop_time = 8.0", "stop_time = 1.0"))
     (tmp_path / "study.toml").write_text(STUDY)
     names = [str(tmp_path / name) for name in ("a.csv", "a.png", "a.html")]
@@ -196,7 +196,7 @@ def test_support_plot_shows_cases():
         ("[vary]\npreload = [0.1]", "extension"),
     ],
 )  # fmt: skip
-def test_mistakes_are_named(tmp_path, capsys, change: str, wanted: str):
+def test_support_study_mistakes_are_named(tmp_path, capsys, change: str, wanted: str):
     (tmp_path / "table.toml").write_text(TABLE)
     lines = STUDY.splitlines()
     key = change.split("\n")[0].split(" = ")[0]
@@ -208,7 +208,7 @@ def test_mistakes_are_named(tmp_path, capsys, change: str, wanted: str):
 
 
 @pytest.mark.slow
-def test_the_carrier_on_its_jacks():
+def test_support_study_of_the_carrier_runs():
     """Softer ground lowers the modes and enlarges the deviations of departures; less spread too; more preload takes load off the jacks."""
     wanted = read_supports().with_settings({"modules": 1})
     wanted = wanted.model_copy(

@@ -28,7 +28,7 @@ def mass(force: str, start: float = 0.0) -> dict:
 
 
 @compiled
-def test_a_swept_sine_lies_on_the_linear_response():
+def test_sweep_of_linear_system_matches_linear_response():
     """1/(s² + 2 s + 100) from 0.3 to 10 Hz; what is left is the staircase's own harmonics."""
     mechanism = load(mass("f - 100*x - 2*der(x)"))
     found = swept(mechanism, mechanism.compile(), "f", ["x", "pull"], 0.3, 10.0, 2.0)
@@ -38,7 +38,7 @@ def test_a_swept_sine_lies_on_the_linear_response():
 
 
 @compiled
-def test_a_hardening_spring_bends_it():
+def test_measured_response_of_hardening_spring_matches_harmonic_balance():
     """A cubic spring far below its resonance: 100 x + c x³ = a sin has the harmonic balance 100 X + 3/4 c X³ = a and a third harmonic of c X³/400."""
     c, a = 4e5, 0.2
     mechanism = load(mass(f"f - 0.5 - 100*x - 20*der(x) - {c}*x**3"))
@@ -173,7 +173,7 @@ def test_single_frequency_sweep_holds_input(
     assert found.frequencies.tolist() == [3.0] and asked[4] == {"f": 2.0} and asked[5][0] == 2.0
 
 
-def test_a_sweep_of_too_many_periods_is_refused(asked: list[Any]):
+def test_sweep_with_too_many_periods_is_refused(asked: list[Any]):
     """Two million steps: 200 in each of the periods that it waits and of the four that count."""
     most = 2_000_000 // 200 - 4
     fits = 2.0 * (most - 1) / math.log(1e5) * (1 - 1e-9)

@@ -40,7 +40,7 @@ MASS = StateSpace(
 
 @pytest.mark.parametrize("kinds", [("kp", "kd"), ("kp", "ki", "kd")])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_margins_that_were_asked_for(kinds: tuple[str, ...], sign: float):
+def test_tuned_loops_keep_requested_margins(kinds: tuple[str, ...], sign: float):
     """A mass with a dead time, its force perhaps reversed: stable, the margins at least as wanted, and faster where less is wanted."""
     plant = StateSpace(MASS.A, sign * MASS.B, MASS.C, MASS.D)
     slow, fast = (
@@ -61,7 +61,7 @@ def test_untunable_loop_is_refused():
     assert tuned(MASS, ("kp",), 0.01, {}) is None
 
 
-def test_regulator_of_the_double_integrator():
+def test_tuned_state_feedback_of_double_integrator_matches_lqr():
     """Q = 1, R = 1: K = (1, √3), eigenvalues of s² + √3 s + 1."""
     linear = linear_at_rest(load(SLIDER).compile())
     K, values = regulator(linear, ["f"], {"x": 1.0, "der(x)": 1.0}, {"f": 1.0})
@@ -71,7 +71,7 @@ def test_regulator_of_the_double_integrator():
     )
 
 
-def test_command_line_gives_a_scenario_that_works(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_tune_command_writes_working_scenario(tmp_path: Path, capsys: pytest.CaptureFixture):
     """What tune prints is put into the scenario: simulated in the loop, it comes to its setpoint."""
     (tmp_path / "m.json").write_text(json.dumps(SLIDER))
     head = 'mechanism = "m.json"\nstep = 0.01\nstop_time = 4.0\n[channel]\ndelay = 0.01\n'
@@ -119,14 +119,14 @@ TWO_MASSES = {
 }
 
 
-def test_feed_forward_is_the_inverse_of_a_mass_with_friction():
+def test_tuned_feed_forward_inverts_mass_with_friction():
     """P = 1/(m s² + c s): c per speed and m per acceleration."""
     A, B = np.array([[0, 1], [0, -3.0 / 2.0]]), np.array([[0], [1 / 2.0]])
     plant = StateSpace(A, B, np.array([[1.0, 0]]), np.zeros((1, 1)))
     assert forward_gains(plant, 10.0) == pytest.approx((3.0, 2.0), rel=1e-9)
 
 
-def test_a_notch_takes_the_limit_of_the_oil_away():
+def test_notch_removes_bandwidth_limit_of_oil_mode():
     """Two masses on oil, measured behind it: the gain margin at the mode limits the loop; with a notch there it is much faster, margins as wanted."""
     plant = linear_at_rest(load(TWO_MASSES).compile(), None, ["xb"]).part(["push.force"], ["xb"])
     plain, found = (way(plant, ("kp", "kd"), 0.002, {}) for way in (tuned, notched))
@@ -151,7 +151,7 @@ def test_a_notch_takes_the_limit_of_the_oil_away():
     assert np.abs(1 + L).min() >= 0.499
 
 
-def test_lqg_is_that_of_python_control():
+def test_tuned_lqg_matches_python_control():
     """A mass from sample to sample with a command one period late: both gains by python-control's Riccati solvers on matrices written by hand."""
     control = pytest.importorskip("control")
     T, m = 0.02, 1.0
@@ -340,7 +340,7 @@ def test_sampled_loops_meet_requested_margins(tmp_path: Path, notch: bool):
 
 
 @pytest.mark.parametrize("kinds", [("kp",), ("kp", "ki"), ("kp", "ki", "kd")])
-def test_the_shape_of_a_controller_is_that_of_its_crossover(kinds: tuple[str, ...]):
+def test_controller_zeros_follow_crossover_frequency(kinds: tuple[str, ...]):
     """|C G| = 1 at ω; zeros at ω/LAG and ω/LEAD, the filter at ω FILTER."""
     plant = StateSpace(
         np.array([[0, 1], [-4.0, -0.4]]),
@@ -410,7 +410,7 @@ def test_loop_is_tuned_at_run_start(tmp_path: Path, capsys: pytest.CaptureFixtur
     )
 
 
-def test_settings_of_the_library_are_those_of_the_scenario(tmp_path: Path):
+def test_scenario_settings_reach_library_mechanism(tmp_path: Path):
     """`outside` and `modules` decide what the carrier is: with them it has the actuators that the loops command."""
     from kinetree.scripts.hil.scenario import read_scenario
 
@@ -459,7 +459,7 @@ PID = '[[loops]]\nmeasure = "z"\ncommand = "lift.force"\nsetpoint = 0.4\nkp = 1.
 
 
 @pytest.mark.parametrize("way", ["pid", "lqr"])
-def test_a_prepared_mechanism_runs_with_its_tuned_controllers(tmp_path: Path, way: str):
+def test_prepared_mechanism_runs_with_tuned_controllers(tmp_path: Path, way: str):
     """While its states of rest are found the controllers give what they begin with; the motion begins at rest, under the weight."""
     (tmp_path / "m.json").write_text(json.dumps(HELD))
     path, into = tmp_path / "s.toml", tmp_path / "held.toml"

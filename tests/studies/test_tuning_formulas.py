@@ -48,7 +48,7 @@ def played(law: StateSpace, inputs: np.ndarray) -> list[float]:
 
 
 @pytest.mark.parametrize("numbers", NUMBERS)
-def test_a_sampled_pid_is_its_difference_equation(numbers: dict[str, float]):
+def test_sampled_pid_matches_difference_equation(numbers: dict[str, float]):
     """s⁺ = s + ((e - e⁻)/T - s) T/(filter + T), i⁺ = i + ki e T, u = kp e + kd s⁺ + i⁺; as many states as it needs."""
     errors = np.random.default_rng(1).normal(size=12)
     kp, ki, kd, late = (numbers.get(key, 0.0) for key in ("kp", "ki", "kd", "filter"))
@@ -116,7 +116,7 @@ def test_dead_time_integrator_meets_margins(
     assert (found.delay, found.notch) == (late, None) and 0.0 < found.bandwidth < found.crossover
 
 
-def test_the_modulus_margin_may_be_what_limits():
+def test_modulus_margin_may_limit_the_crossover():
     """|1 + L| of w/s exp(-s T) is least where a fine grid says; of the crossover found it is what was asked for."""
     found = tuned(INTEGRATOR, ("kp",), 1.0, {"modulus": 0.6, "phase": 10.0, "gain": 1.01})
     assert found is not None
@@ -138,7 +138,7 @@ def test_unlimited_bandwidth_is_capped():
     )
 
 
-def test_the_last_step_is_halved_twenty_times():
+def test_crossover_bisection_has_twenty_steps():
     """Towards the last crossover that keeps its margins, in its logarithm."""
     asked: list[float] = []
 
@@ -154,7 +154,7 @@ def test_the_last_step_is_halved_twenty_times():
     )
 
 
-def test_a_gain_that_may_not_fall_has_a_margin_below_too():
+def test_conditionally_stable_loop_keeps_lower_gain_margin():
     """By as much as it may grow; a phase that leads counts as one that lags; what is unstable keeps nothing."""
     wanted = {"phase": 45.0, "gain": 2.0, "modulus": 0.5}
     known = Margins(True, 2.0, 1.0, 0.0, -45.0, 1.0, 1.0, 0.5, 1.0, 1.0)
@@ -175,7 +175,7 @@ def swing(size: float, damping: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("period", [0.0, 0.25])
-def test_notches_are_tried_at_lightly_damped_modes_alone(
+def test_notches_are_tried_only_at_lightly_damped_modes(
     monkeypatch: pytest.MonkeyPatch, period: float
 ):
     """Not at what hardly swings, grows or is no swing, and of a sampled plant not near half its rate, 12.57/s; taken where a twentieth is gained."""
@@ -334,7 +334,7 @@ def test_supported_loop_is_tuned_with_file_gains(
 
 
 @pytest.mark.parametrize(("count", "asks"), [(1, 1), (2, 2)])
-def test_what_cannot_be_tuned_is_refused_with_what_may_help(
+def test_untunable_loop_error_suggests_remedies(
     monkeypatch: pytest.MonkeyPatch, count: int, asks: int
 ):
     calls: list[int] = []

@@ -72,7 +72,7 @@ def seed() -> int:
     return first_seed(0, 0)
 
 
-def test_tutorial_boom_eigenvalues(capsys: pytest.CaptureFixture):
+def test_tutorial_boom_eigenvalues_match_page(capsys: pytest.CaptureFixture):
     """Eigenvalues of J φ'' = k φ - c φ'."""
     assert (
         cli.main(
@@ -105,7 +105,7 @@ def agrees(line: str, wanted: Margins) -> None:
     assert at == pytest.approx([wanted.turn, wanted.crossing], rel=FOUR)
 
 
-def test_the_controller_has_the_margins_that_are_said(tuned: Held, capsys: pytest.CaptureFixture):
+def test_tutorial_controller_has_documented_margins(tuned: Held, capsys: pytest.CaptureFixture):
     """As designed and in the mechanism, by L(exp(jωT)) of the command held and late; feed-forward by the equation of motion."""
     assert cli.main(["tune", "boom.toml"]) == 0
     out = capsys.readouterr().out
@@ -148,7 +148,7 @@ def test_the_controller_has_the_margins_that_are_said(tuned: Held, capsys: pytes
     )
 
 
-def test_the_map_over_loads(tuned: Held):
+def test_tutorial_map_over_loads_matches_page(tuned: Held):
     """Margins of the sampled loop by its frequency response, 0 where the matrix from sample to sample has an eigenvalue outside the unit circle."""
     assert (
         cli.main(["study", "robust.toml", "-q", "--report", "robust.html", "-o", "robust.csv"]) == 0
@@ -190,7 +190,9 @@ def rms(held: Held, seed: int) -> float:
     return float(np.sqrt((held.errors(2.0, 0.02, setpoint, seed) ** 2).mean()))
 
 
-def test_the_best_feed_forward(tuned: Held, seed: int, capsys: pytest.CaptureFixture):
+def test_tutorial_feed_forward_optimum_matches_page(
+    tuned: Held, seed: int, capsys: pytest.CaptureFixture
+):
     """The worse of two loads by runs of the formulas: the gains of the page lie at their least, and the error there is what it says."""
     assert (
         cli.main(
@@ -246,7 +248,7 @@ def test_the_best_feed_forward(tuned: Held, seed: int, capsys: pytest.CaptureFix
     assert page.unread() == []
 
 
-def test_tutorial_variant_errors(tuned: Held, seed: int):
+def test_tutorial_variant_errors_match_page(tuned: Held, seed: int):
     """Errors of three ways over time and over sixteen loads by runs of the formulas; small motions and margins by theirs."""
     assert cli.main(["study", "ways.toml", "-q", "--report", "ways.html"]) == 0
     page = Page(Path("ways.html"))
@@ -300,7 +302,7 @@ def test_tutorial_variant_errors(tuned: Held, seed: int):
     assert page.said(told) == [2e-4] and page.unread() == []
 
 
-def test_the_run_in_the_loop(tuned: Held, capsys: pytest.CaptureFixture):
+def test_tutorial_hil_run_matches_page(tuned: Held, capsys: pytest.CaptureFixture):
     """Counts that must add up, and the margins with the dead times that are said."""
     assert (
         cli.main(["hil", "boom.toml", "--simulated", "-q", "--report", "hil.html", "-o", "run.csv"])
@@ -334,7 +336,7 @@ def test_the_run_in_the_loop(tuned: Held, capsys: pytest.CaptureFixture):
     assert page.unread() == []
 
 
-def test_the_page_is_read_in_ten_minutes():
+def test_tutorial_page_is_short():
     """At 200 words a minute, with everything that stands in its blocks."""
     assert len(PAGE.read_text(encoding="utf-8").split()) / 200 < 10.0
 

@@ -124,7 +124,7 @@ def visit(source: str, play: Callable[[Visit], Awaitable[None]]) -> None:
     asyncio.run(whole())
 
 
-def test_values_are_typed_refused_taken_back_and_written_into_the_text():
+def test_studio_values_are_edited_undone_and_written_to_text():
     async def play(here: Visit) -> None:
         session = here.session
         here.press("settle")
@@ -231,7 +231,7 @@ def test_studio_opens_other_descriptions(tmp_path: Path):
     visit("lib:pendulum", play)
 
 
-def test_inputs_are_held_and_given_back():
+def test_studio_inputs_are_fixed_and_released():
     async def play(here: Visit) -> None:
         field = next(each for each in here.page.left.given if each.props["label"] == "omega0")
         for text, kept in (("3,5", {"omega0": 3.5}), ("much", {"omega0": 3.5}), ("", {})):
@@ -243,7 +243,7 @@ def test_inputs_are_held_and_given_back():
     visit("lib:regulator", play)
 
 
-def test_runs_are_looked_at_compared_and_downloaded(tmp_path: Path):
+def test_studio_runs_are_viewed_compared_and_downloaded(tmp_path: Path):
     """Stages over time, tables over them, charts, sets of charts, two runs to choose from."""
     path = tmp_path / "stages.toml"
     lost = 'columns = ["nothing*"]\n'
@@ -335,7 +335,7 @@ def test_runs_are_looked_at_compared_and_downloaded(tmp_path: Path):
     visit(str(path), play)
 
 
-def test_live_page_takes_the_values_of_now(monkeypatch: pytest.MonkeyPatch):
+def test_studio_live_page_uses_present_values(monkeypatch: pytest.MonkeyPatch):
     """Values that were typed are in it, and the end of the run; what cannot be computed is said."""
     from kinetree.fmu import live
     from kinetree.fmu.variables import FmuError
@@ -362,7 +362,7 @@ def test_live_page_takes_the_values_of_now(monkeypatch: pytest.MonkeyPatch):
     visit("lib:pendulum", play)
 
 
-def test_rest_is_found_and_an_fmu_packed():
+def test_studio_finds_equilibrium_and_packs_fmu():
     async def play(here: Visit) -> None:
         here.press("rest")
         here.turn_to("Rest")
@@ -426,7 +426,7 @@ def test_chain_page_in_studio():
     ("source", "shown"),
     [("lib:train", "A linear chain."), ("lib:servo-drive", "Inputs: speed, command")],
 )
-def test_pages_of_all_kinds_of_mechanisms_open(source: str, shown: str):
+def test_studio_opens_all_kinds_of_mechanisms(source: str, shown: str):
     """The panel of the structure asked `anatomy` for a key that had been renamed: every page failed, seen only by the slow test in a browser."""
 
     async def play(here: Visit) -> None:

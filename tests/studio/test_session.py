@@ -18,7 +18,7 @@ from kinetree.scripts.studio.server import COOKIE, Door
 from kinetree.scripts.studio.session import KEPT, Session
 
 
-def test_text_is_checked_with_its_lines_and_mended():
+def test_studio_text_errors_name_lines_until_corrected():
     session = Session("lib:pendulum")
     good = session.text
     session.text = good.replace('child = "bob"', 'child = "bop"')
@@ -30,7 +30,7 @@ def test_text_is_checked_with_its_lines_and_mended():
     assert session.check() == [] and session.parameters()["L"][1] == 1.0
 
 
-def test_values_can_be_undone():
+def test_studio_values_can_be_undone():
     session = Session("lib:pendulum")
     assert session.set("L", 2.0) == [] and session.set("m", 3.0) == []
     assert session.set("L", -1.0), "a length below its bound was taken"
@@ -46,7 +46,7 @@ def test_values_can_be_undone():
     assert session.overrides == {}
 
 
-def test_runs_use_the_values_and_are_kept_for_comparison():
+def test_studio_runs_use_values_and_are_stored():
     """A pendulum four times as long swings half as fast at small angles: coordinates after a quarter of the period tell."""
     session = Session("lib:pendulum")
     session.set("phi0", 0.01)
@@ -80,7 +80,7 @@ def test_stopped_run_keeps_rows():
     )
 
 
-def test_statics_and_pages():
+def test_studio_session_computes_statics_and_pages():
     session = Session("lib:pendulum")
     rest, page = session.statics()
     assert rest.stability == "stable" and rest.modes[0].frequency == pytest.approx(
@@ -90,7 +90,7 @@ def test_statics_and_pages():
     assert "<canvas" in Session("lib:train").start_page()
 
 
-def test_an_fmu_has_the_changed_values(tmp_path):
+def test_studio_fmu_has_changed_values(tmp_path):
     session = Session("lib:pendulum")
     session.set("L", 2.5)
     name, content = session.pack("python", "2")
@@ -133,7 +133,7 @@ async def inside(scope, receive, send) -> None:
 
 
 @pytest.mark.parametrize("kind", ["http", "websocket"])
-def test_the_door_opens_to_who_has_the_token_only(kind: str):
+def test_studio_access_requires_token(kind: str):
     door, home = Door(inside, "secret", 8000), "127.0.0.1:8000"
     entered = knock(door, kind, "token=secret", host=home)
     assert entered[0]["status"] == 200
@@ -155,7 +155,7 @@ def test_the_door_opens_to_who_has_the_token_only(kind: str):
 
 
 @pytest.mark.parametrize("kind", ["http", "websocket"])
-def test_studios_of_one_browser_do_not_know_each_other(kind: str):
+def test_studios_in_one_browser_are_independent(kind: str):
     """A browser sends the cookies of every port, those of other programs too, whatever they look like: each studio finds its own."""
     doors = {port: Door(inside, f"secret{port}", port) for port in (8000, 8001)}
     jar = [f"{COOKIE}_{port}=secret{port}" for port in doors]
@@ -168,7 +168,7 @@ def test_studios_of_one_browser_do_not_know_each_other(kind: str):
         assert stranger.get("status") == 403 or stranger.get("code") == 1008
 
 
-def test_the_page_is_served(tmp_path):
+def test_studio_page_is_served(tmp_path):
     """By the command, in a process of its own; pages of chains and of drives: test_page_without_browser."""
     command = [sys.executable, "-m", "kinetree.scripts.cli", "studio", "lib:four-bar", "--no-open"]
     environment = {
@@ -186,7 +186,7 @@ def test_the_page_is_served(tmp_path):
         process.wait(20)
 
 
-def test_session_begins_with_settings_of_the_library():
+def test_studio_session_starts_with_library_settings():
     """Structure goes into the text, parameters become changed values; opening another one drops both."""
     session = Session("lib:carrier", settings={"modules": 2, "drives": 1, "pace": 0.8})
     assert not session.problems

@@ -133,7 +133,7 @@ def test_studio_session_walkthrough(address: str):
         page.close()
 
 
-def test_another_mechanism_and_a_run_that_is_stopped(address: str):
+def test_studio_opens_another_mechanism_and_stops_a_run(address: str):
     """Stages over time and tables over them, a long run and its stop, two runs to choose from."""
     with browser() as shell:
         page = shell.new_page(viewport=DESK, color_scheme="dark", reduced_motion="reduce")
@@ -171,7 +171,7 @@ def test_another_mechanism_and_a_run_that_is_stopped(address: str):
         page.close()
 
 
-def test_without_the_token_nothing_is_served(address: str):
+def test_studio_serves_nothing_without_token(address: str):
     with browser() as shell:
         page = shell.new_page()
         answer = page.goto(address.split("?")[0])

@@ -53,7 +53,7 @@ def test_values_are_shown_in_the_unit_of_the_description_and_held_in_si(session:
     assert shown(angle, turned) == 30.0 and unit_of(angle) == "deg"
 
 
-def test_a_table_of_values_is_read_in_any_unit_of_the_kind(session: Session):
+def test_value_tables_accept_any_compatible_unit(session: Session):
     session.set("plain", 3.0)
     rows = session.values_text().splitlines()
     assert (
@@ -87,12 +87,12 @@ def test_a_table_of_values_is_read_in_any_unit_of_the_kind(session: Session):
         ("L,-5,mm", "L"),
     ],
 )
-def test_tables_that_do_not_fit_are_refused_with_a_reason(session: Session, text: str, told: str):
+def test_invalid_value_tables_are_refused_with_reason(session: Session, text: str, told: str):
     problems = session.take_values(text)
     assert problems and told in problems[0] and session.overrides == {}
 
 
-def test_changed_values_are_written_into_the_text_and_nothing_else(session: Session, tmp_path):
+def test_only_changed_values_are_written_into_the_text(session: Session, tmp_path):
     for name, value in (("L", 0.75), ("plain", 4.0), ("angle", 0.0)):
         assert session.set(name, value) == []
     assert session.settle() == [] and session.overrides == {}
@@ -158,7 +158,7 @@ def test_templates_are_opened_and_saved_as_files_of_the_language(tmp_path):
     assert session.save(str(tmp_path / "mine.toml")).exists() and session.own
 
 
-def test_values_and_plots_are_written_into_json_too():
+def test_values_and_plots_are_written_into_json():
     """Tables keep their other keys; what is not there, and what stands where nobody finds it, is told."""
     text = '{"parameters": {"k": {"value": 2.0, "unit": "N/m"}, "m": 3.0}}'
     assert json.loads(with_values(text, {"k": 5.0, "m": 4.0})) == {

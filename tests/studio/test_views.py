@@ -14,7 +14,7 @@ from kinetree.scripts.studio.session import Session
 from kinetree.scripts.studio.timeline import spans
 
 
-def test_the_graph_has_every_body_joint_loop_and_force():
+def test_structure_graph_has_every_body_joint_loop_and_force():
     graph = graph_of(load("lib:four-bar"))
     assert set(graph.places) == {GROUND, "crank", "coupler", "rocker"}
     kinds = sorted(edge.kind for edge in graph.edges)
@@ -42,7 +42,7 @@ def carrier() -> Session:
     return session
 
 
-def test_stages_follow_each_other_without_a_gap(carrier: Session):
+def test_timeline_stages_follow_without_gap(carrier: Session):
     result = carrier.runs[-1].result
     found = spans(result)
     assert [span.name for span in found[:3]] == ["rest", "travel 1", "swing 1"]
@@ -66,7 +66,7 @@ def test_charts_share_a_unit_between_runs_and_mark_stages(carrier: Session):
     assert len(made["series"][0]["markArea"]["data"]) == len(spans(carrier.runs[-1].result))
 
 
-def test_maps_are_what_single_runs_give():
+def test_parameter_maps_match_single_runs():
     session = Session("lib:pendulum")
     session.set("phi0", 0.01)
     axis = spread("L", 0.5, 2.0, 4, "m")

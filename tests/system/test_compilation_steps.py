@@ -208,7 +208,7 @@ def four_bar(**masses: float) -> dict:
         (0.0, 0.0, "c", False),
     ],
 )
-def test_which_side_of_a_cut_joint_is_halved(parent: float, child: float, body: str, turned: bool):
+def test_halved_side_of_a_cut_joint_is_chosen(parent: float, child: float, body: str, turned: bool):
     """The child; its parent where that is more than ten times as heavy, or the child has no mass."""
     joint = JointSpec.model_validate({"parent": "b", "child": "c", "type": "revolute"})
     twin = twin_of(joint, "C", {"b": parent, "c": child, "ground": 0.0})
@@ -222,7 +222,7 @@ def test_which_side_of_a_cut_joint_is_halved(parent: float, child: float, body: 
     assert (ground.body, ground.other, ground.reversed) == ("ground", "c", True)
 
 
-def test_halves_share_the_mass_of_their_body():
+def test_halves_of_a_cut_body_share_its_mass():
     """Two cuts make three parts; a piece of the ground is an anchor of the size of what it stands beside."""
     d = four_bar()
     d["joints"]["E"] = {"parent": "ground", "child": "c", "type": "universal", "cut": True}
@@ -286,7 +286,7 @@ def group(name: str, *bodies: int, kind: int = L.Loop.WELD, **more) -> Group:
     return Group(name, kind, 0, 0, bodies, **more)
 
 
-def test_rows_stand_in_the_order_of_the_smaller_envelope():
+def test_constraint_rows_are_ordered_for_smaller_envelope():
     """A ring of groups along a chain: 0-2, 4-6, 2-4 is better as neighbours; two groups, and what is good already, stay."""
     moving = [False] + [True] * 7
     far = [group("x", 1, 2), group("y", 4, 5), group("z", 2, 3), group("w", 3, 4)]
@@ -308,7 +308,7 @@ def test_rows_stand_in_the_order_of_the_smaller_envelope():
     assert [each.name for each in ordered(far, still)] == ["x", "y", "z", "w"]
 
 
-def test_arrays_of_constraint_rows():
+def test_constraint_row_arrays_match_loops():
     """Two welds that share body 2 and a coupling of one row: bodies with their places, columns, envelope, shared blocks, arms, slopes."""
     groups = [
         Group("p", L.Loop.WELD, 0, 2, (1, 2), parts=(0, 2)), Group("r", L.Loop.WELD, 3, 4, (2, 3, 4), parts=tuple(range(6))),
@@ -348,7 +348,7 @@ def test_arrays_of_constraint_rows():
     assert a["u_held"].tolist() == [0, 1, 2, 3, 0, 0]
 
 
-def test_rows_of_zeros_fall_away():
+def test_zero_constraint_rows_are_removed():
     """Below 1e-20 of their scale; couplings keep theirs."""
     groups = [group("p", 1, parts=(0, 1, 2)), group("k", 1, kind=L.Loop.COUPLING)]
     kept, ranks = live_groups(groups, np.array([2.0, 1.0]), np.array([1.0, 1e-20, 1.1e-20, 0.0]))
@@ -359,7 +359,7 @@ def test_rows_of_zeros_fall_away():
     )
 
 
-def test_given_starts_are_held():
+def test_given_start_values_are_marked_as_fixed():
     """Of its coordinate (1) and of its speed (2), by what is written; of a shared coordinate where it comes first."""
     shared = [
         {"rotate": "z", "coordinate": "p", "start": 0.0},
@@ -419,7 +419,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize(("keys", "whole_joint", "kinds"), PATTERNS)
-def test_patterns_of_joints(keys: dict, whole_joint: str, kinds: list[str]):
+def test_joint_constraint_patterns_match_kinds(keys: dict, whole_joint: str, kinds: list[str]):
     """What the fast path knows, and columns that are pure turns about the origin or pure shifts."""
     found = elements(**keys)
     speeds = len(joint_elements(JointSpec.model_validate({"child": "b"} | keys), "J").speeds)
@@ -431,7 +431,7 @@ def test_patterns_of_joints(keys: dict, whole_joint: str, kinds: list[str]):
     assert column_kinds(found, speeds) == [L.Column[each] for each in kinds]
 
 
-def test_factors_and_motors_are_no_plain_joints():
+def test_joints_with_factors_or_motors_are_not_plain():
     (turn,) = elements(type="revolute")
     (ball,) = elements(type="spherical")
     assert (
@@ -444,7 +444,7 @@ def test_factors_and_motors_are_no_plain_joints():
     ) == pattern((turn,))
 
 
-def test_elements_are_turned_round():
+def test_joint_elements_are_reversed():
     """Shifts and amounts change their signs, so do factors of coordinates; twice is none."""
     for each in (
         *elements(type="screw", pitch=0.1, at=[1, "a", 0]),
@@ -514,7 +514,7 @@ def numbers(parts) -> np.ndarray:
     return np.array([evaluate_constant(part.node, {}) for part in parts])
 
 
-def test_rotations_of_quaternions():
+def test_quaternion_rotations_match_reference():
     """Columns by Rodrigues, relative turns as products of matrices, Cardan angles back to Rx(a) Ry(b) Rz(c)."""
     rng = np.random.default_rng(3)
     quaternions = [each / np.linalg.norm(each) for each in rng.normal(size=(4, 4))]
@@ -611,7 +611,7 @@ def test_loop_joints_persist_across_structures():
     assert {tree.joint[k] for k in in_loops(description, tree)} == {"A", "B", "D"}
 
 
-def test_inertia_of_bodies_that_are_joined():
+def test_inertia_of_merged_bodies_matches_formula():
     """Mass, centre and tensor about the origin of both, the part turned and shifted; without inertia it changes nothing."""
     body = Body(mass=2.0, com=(0.1, 0.2, 0.3), inertia=(1.0, 2.0, 2.5, 0.1, 0.2, 0.3))
     part = Body(mass=3.0, com=(0.4, 0.0, -0.1), inertia_at_origin=(2.0, 3.0, 4.0, 0.2, -0.1, 0.3))
@@ -684,7 +684,7 @@ def test_guards_are_positive_when_true():
             assert (found > 0) == (evaluate_constant(text, values) > 0.5), case
 
 
-def test_sensors_of_vectors_are_one():
+def test_vector_components_share_one_sensor():
     """Three components of one place to registers that follow one another; others stay by themselves."""
 
     def record(kind, register: int, axis: int, body: int = 1) -> tuple[int, ...]:
@@ -725,7 +725,7 @@ def test_sensors_of_vectors_are_one():
     )
 
 
-def test_registers_that_something_reads():
+def test_used_registers_are_found():
     """Operands of instructions, up to three from every record on; conditions that guards name as -1 - register."""
     from kinetree.models.compilation.register_usage import FIELDS
 
@@ -749,7 +749,7 @@ def test_registers_that_something_reads():
     } & found
 
 
-def test_names_that_elements_bring_along():
+def test_names_added_by_elements_are_listed():
     assert free_name("a", {"a", "a_"}) == "a__" and free_name("b", {"a"}) == "b"
     assert told_inputs(["lift:t0", "lift.force", "x"]) == {"lift.stiffness", "lift.damping"}
     d = four_bar() | {
@@ -774,7 +774,7 @@ def test_names_that_elements_bring_along():
     assert settlements(description) == {"foot.settlement"}
 
 
-def test_arithmetic_of_expressions():
+def test_expression_arithmetic_matches_python():
     """Operators in either order of numbers and expressions."""
     x = E("x")
     told = {
@@ -797,7 +797,7 @@ def test_arithmetic_of_expressions():
     )
 
 
-def test_blocks_of_a_pendulum():
+def test_compiled_blocks_of_a_pendulum_match_reference():
     """What its model says of itself: counts, names, registers of starts, groups of the workspace."""
     d = {
         "bodies": {

@@ -32,7 +32,7 @@ def records(compiled) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def test_guards_and_actions():
+def test_compiled_guards_and_actions_match_description():
     """The end of the stage first, once for every condition, with what it sets; events with entries of (q, u, x) or registers of parameters."""
     d = SLIDES | {
         "parameters": {"p": 1.0, "k": 2.0},
@@ -72,7 +72,7 @@ def test_guards_and_actions():
     ("set_", "words"),
     [({"k": 3}, COMPUTED), ({"k2": 3}, "unknown parameter 'k2'")],
 )
-def test_what_events_cannot_set(set_: dict, words: str):
+def test_invalid_event_targets_are_refused(set_: dict, words: str):
     d = SLIDES | {
         "parameters": {"p": 1.0, "k": "2*p"},
         "events": {"e": {"when": "x > 1", "set": set_}},
@@ -104,7 +104,7 @@ def test_filters_of_inputs_are_of_second_order():
         assert system._fast.ws.val[system.compiled.start_x] == 0.4
 
 
-def test_chambers_of_actuators():
+def test_compiled_actuator_chambers_match_description():
     """Rates of pressures and force, flows from outside: E (flow_a - A_a v - leak)/V_a and its like; less and less of a fall below vapour."""
     chambers = {
         "area_a": 5e-3,
@@ -180,7 +180,7 @@ def test_line_actuator_reports_length_acceleration():
     assert told["lift.effective_mass"] == pytest.approx(2.0 / (1 - (0.3 / length) ** 2))
 
 
-def test_workspaces_have_what_is_wanted():
+def test_workspaces_contain_requested_groups():
     """Fields of the literal group and of its parts are empty unless they are asked for; the rest is as large as ever."""
     compiled = load(SLIDES).compile().compiled
     plain, literal = (
@@ -211,7 +211,7 @@ def test_workspaces_have_what_is_wanted():
     )
 
 
-def test_the_garbage_collector_is_back_afterwards():
+def test_garbage_collector_is_restored_after_pause():
     import gc
 
     assert gc.isenabled()
@@ -233,7 +233,7 @@ OUTPUTS = {
 }  # fmt: skip
 
 
-def test_columns_of_outputs():
+def test_compiled_output_columns_match_description():
     """One for every component that is asked for, with their units; expressions over one another, accelerations and reactions."""
     d = SLIDES | {
         "outputs": OUTPUTS,
@@ -337,7 +337,7 @@ COMPILED = [
 
 
 @pytest.mark.parametrize(("change", "words"), COMPILED, ids=[str(k) for k in range(len(COMPILED))])
-def test_what_shows_when_a_structure_is_compiled(change: dict, words: str):
+def test_structural_errors_are_reported_at_compilation(change: dict, words: str):
     """Refused with these words, or compiled."""
     mechanism = load(SLIDES | {"states": {}} | change)
     if not words:

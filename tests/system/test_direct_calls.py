@@ -75,7 +75,7 @@ def test_any_number_type_gives_same_result(boom):
     ).all()
 
 
-def test_inputs_and_forces_are_those_of_the_call(boom):
+def test_direct_call_uses_its_inputs_and_forces(boom):
     """What one call is given is gone in the next."""
     q, u = state(boom)
     plain = by_the_long_way(boom, 0.0, q, u)
@@ -101,7 +101,7 @@ def test_inputs_and_forces_are_those_of_the_call(boom):
     "bad, word",
     [(np.nan, "finite"), (np.inf, "finite"), (None, "shape"), ("text", "could not convert")],
 )
-def test_states_that_are_none(boom, bad, word):
+def test_direct_call_refuses_invalid_states(boom, bad, word):
     q, u = state(boom)
     wrong = q[:-1] if bad is None else "text" if bad == "text" else np.full(q.size, bad)
     with pytest.raises((ValueError, TypeError), match=word):
@@ -110,7 +110,7 @@ def test_states_that_are_none(boom, bad, word):
         boom.accelerations(0.0, q, np.full(u.size + (bad is None), np.nan))
 
 
-def test_results_are_the_callers_own(boom):
+def test_direct_call_results_belong_to_the_caller(boom):
     q, u = state(boom)
     first = boom.accelerations(0.0, q, u)
     kept = first.copy()
@@ -134,7 +134,7 @@ def test_fast_call_leaks_no_references(boom):
     )
 
 
-def test_an_array_that_may_not_be_written(boom):
+def test_direct_call_refuses_read_only_result_array(boom):
     q, u = state(boom)
     udot = np.empty(boom.n)
     udot.flags.writeable = False
@@ -145,7 +145,7 @@ def test_an_array_that_may_not_be_written(boom):
 @pytest.mark.skipif(
     not ADDRESSES, reason="kernels are compiled in this process, or objects have another layout"
 )
-def test_calls_cost_little():
+def test_direct_calls_are_fast():
     """The direct way goes into the engine at once, with five calls of functions or two, where the first way takes dozens."""
     counting = calls(lambda: None) - 1
     system = load("lib:pendulum").compile()
@@ -157,7 +157,7 @@ def test_calls_cost_little():
     assert calls(evaluate, 0.0, q, u, udot) - counting <= 2
 
 
-def test_calls_with_inputs_forget_the_forces_of_the_call_before():
+def test_direct_call_does_not_reuse_forces_of_earlier_call():
     """2 kg under an input and a force along the speed, asked so often that the direct way takes over: what is left out is 0 again."""
     joint = {"child": "a", "transforms": [{"shift": "x", "coordinate": "x"}]}
     d = {

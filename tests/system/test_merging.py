@@ -72,7 +72,7 @@ def apart(d: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_equal_to_bodies_of_their_own(seed: int):
+def test_merged_bodies_equal_separate_bodies(seed: int):
     """Accelerations at random states, also of other parameters, and energies; fewer bodies run."""
     rng = np.random.default_rng(seed)
     d = random_parts(rng, int(rng.integers(3, 9)))
@@ -123,7 +123,7 @@ def compared(d: dict[str, Any], stop: float = 0.5, tolerance: float = 1e-8, **mo
 
 
 @pytest.mark.parametrize("seed", [3, 4, 5, 6])
-def test_runs_with_whole_outputs_and_reactions_of_parts(seed: int):
+def test_outputs_and_reactions_of_merged_parts_match(seed: int):
     """Centre of mass, momenta and kinetic energy of all bodies; reactions of rigid joints from the structure with all bodies."""
     d = random_parts(np.random.default_rng(seed), 5)
     d["outputs"] = {
@@ -136,7 +136,7 @@ def test_runs_with_whole_outputs_and_reactions_of_parts(seed: int):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 4, 7])
-def test_loops_through_parts(seed: int):
+def test_loops_through_merged_parts_match(seed: int):
     """The cut joint leads from part to part; both sides merge, the loop closes at the same place."""
     d = random_parts(np.random.default_rng(seed), 6, loop=True)
     system = load(d).compile()
@@ -223,7 +223,7 @@ def test_named_bodies_are_not_merged():
         compared(arm() | each, stop=0.2)
 
 
-def test_masses_follow_their_parameters():
+def test_merged_masses_follow_parameters():
     """An event and a stage change the load that is part of both links."""
     d = arm() | {"events": {"drop": {"when": "t > 0.2", "set": {"load": 0.1}}}}
     compared(d)
@@ -268,7 +268,7 @@ def test_ground_parts_are_classified():
     compared(d)
 
 
-def test_direct_questions_know_all_bodies():
+def test_queries_accept_names_of_merged_bodies():
     """Loads, reactions and points at parts."""
     d = arm()
     one, own = load(d).compile(), load(apart(d)).compile()
@@ -286,7 +286,7 @@ def test_direct_questions_know_all_bodies():
     "backend, kind",
     [("native", "CoSimulation"), ("native", "ModelExchange"), ("python", "CoSimulation")],
 )
-def test_archives_change_masses_while_they_run(backend: str, kind: str, tmp_path):
+def test_fmus_change_masses_of_merged_bodies(backend: str, kind: str, tmp_path):
     """A host halves the load at 0.25 s: the run with an event that does so."""
     d = arm() | {"events": {"lighter": {"when": "t > 0.25", "set": {"load": 0.25}}}}
     right = load(apart(d)).compile().simulate(stop_time=0.5, output_step=0.5, tolerance=1e-10)

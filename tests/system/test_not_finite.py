@@ -65,14 +65,14 @@ EVERY = [
     [("sqrt(x)", -1.0), ("1/x", 0.0), ("-1e308*x*1e10", 1.0)],
     ids=["root", "pole", "overflow"],
 )
-def test_a_force_without_a_value(what: str, law: str, x: float):
+def test_undefined_force_is_named(what: str, law: str, x: float):
     found = r"of '.*': found -?(nan|inf), expected a finite number; 'force\('f'\)' has no finite value there .* bound"
     with np.errstate(invalid="ignore"), pytest.raises(EvaluationError, match=found):
         evaluate(cart(law), what, [x, 0.0])
 
 
 @pytest.mark.parametrize("what", ["outputs", "many outputs", "linearize"])
-def test_an_output_without_a_value(what: str):
+def test_undefined_output_is_named(what: str):
     with pytest.raises(
         EvaluationError,
         match="outputs of 'told': found nan, expected a finite number; its law has no finite value there",
@@ -80,12 +80,12 @@ def test_an_output_without_a_value(what: str):
         evaluate(cart(out="log(x)"), what, [-1.0, 0.0])
 
 
-def test_the_state_among_many_is_named():
+def test_failing_state_in_a_batch_is_named():
     with pytest.raises(EvaluationError, match=r"state 1, accelerations of 'der\(x\)': found nan"):
         evaluate(cart("sqrt(x)"), "many", [-1.0, 0.0])
 
 
-def test_a_rate_without_a_value():
+def test_undefined_rate_is_named():
     with pytest.raises(
         EvaluationError,
         match="rates of states of 's': found nan, expected a finite number; its law",
@@ -93,7 +93,7 @@ def test_a_rate_without_a_value():
         evaluate(cart(rate="log(x)"), "linearize", [-1.0, 0.0])
 
 
-def test_a_law_that_is_infinitely_steep():
+def test_infinitely_steep_law_is_named():
     with pytest.raises(
         EvaluationError,
         match="slopes of accelerations by q of 'der\\(x\\)': found .* a law is infinitely steep there",
@@ -101,7 +101,7 @@ def test_a_law_that_is_infinitely_steep():
         evaluate(cart("sqrt(abs(x))"), "derivatives", [0.0, 0.0])
 
 
-def test_a_state_far_away_is_named():
+def test_too_large_state_is_named():
     """Numbers whose squares overflow: the state is to blame, no law."""
     with pytest.raises(
         EvaluationError,
@@ -113,5 +113,5 @@ def test_a_state_far_away_is_named():
 @pytest.mark.parametrize(
     "what", [*EVERY, "outputs", "energy", "momenta", "mass_matrix", "many outputs"]
 )
-def test_what_is_finite_is_answered(what: str):
+def test_finite_evaluations_succeed(what: str):
     evaluate(cart("1/x", "log(x)"), what, [1.0, 0.0])

@@ -31,7 +31,7 @@ def staged():
     return load(STAGED)
 
 
-def test_start_values_are_those_that_are_given(staged):
+def test_given_start_values_are_used(staged):
     system = staged.starting({"p": 0.7, "der(r)": -0.2, "x": 1.5}).compile()
     q, u = system.start()
     assert dict(zip(system.coordinates, q, strict=True))["p"] == 0.7
@@ -62,7 +62,7 @@ def test_units_of_start_values_are_converted_and_checked(staged):
 
 
 @pytest.mark.parametrize("time", [0.2, 0.6, None])
-def test_a_run_goes_on_where_a_result_stood(staged, time: float | None, tmp_path: Path):
+def test_run_continues_from_a_result(staged, time: float | None, tmp_path: Path):
     """In the stage of that instant, with what is locked as it is; from a file as from the result itself."""
     whole = staged.compile().simulate(stop_time=1.0, output_step=0.01, tolerance=1e-10)
     whole.to_csv(tmp_path / "r.csv")
@@ -78,13 +78,13 @@ def test_a_run_goes_on_where_a_result_stood(staged, time: float | None, tmp_path
                 assert run[name] == pytest.approx(whole[name][k : k + 16 : 5], abs=1e-7), name
 
 
-def test_given_values_win_over_those_of_the_result(staged):
+def test_given_values_take_precedence_over_result_values(staged):
     whole = staged.compile().simulate(stop_time=0.2, output_step=0.1)
     q, u = staged.starting({"p": -0.1}, whole).compile().start()
     assert q[0] == -0.1 and u[0] == whole["der(p)"][-1]
 
 
-def test_results_that_do_not_fit_are_refused(staged, tmp_path: Path):
+def test_incompatible_results_are_refused(staged, tmp_path: Path):
     other = load("lib:boom").compile().simulate(stop_time=0.1)
     with pytest.raises(ValueError, match="no number for 'p'"):
         staged.starting(result=other)
@@ -108,7 +108,7 @@ def test_given_coordinates_of_closed_loops_are_kept():
     assert moved.constraint_residual(0.0, moved.start()[0]) < 1e-9 and not moved.start_changes
 
 
-def test_statics_small_motions_and_fmus_begin_there(tmp_path: Path):
+def test_statics_linearisation_and_fmus_use_given_start(tmp_path: Path):
     import fmpy
 
     from kinetree.fmu.archive.build import build_fmu
@@ -121,7 +121,7 @@ def test_statics_small_motions_and_fmus_begin_there(tmp_path: Path):
     assert found["luff"][0] == pytest.approx(0.4, abs=1e-12)
 
 
-def test_sampled_controllers_go_on():
+def test_sampled_controllers_continue_from_a_result():
     """Their clocks begin anew with the time, and they sample from there."""
     held = STAGED | {
         "stages": [],

@@ -69,7 +69,7 @@ def test_evaluator_keeps_its_own_state(system):
 
 
 @pytest.mark.parametrize("ask", ["accelerations", "evaluator"])
-def test_states_that_are_none(system, ask):
+def test_invalid_states_are_refused(system, ask):
     q, u = system.start()
     call = (
         system.accelerations
@@ -109,7 +109,7 @@ def test_states_of_forces_and_inputs_have_their_start_values():
     assert load(text).compile().accelerations(0.0, [0.0], [0.0]) == pytest.approx([3.5])
 
 
-def test_local_coordinates_lead_to_the_position():
+def test_local_coordinates_reproduce_the_position():
     """About any position of a free and a spherical joint: what `local` says, `moved` reaches, up to the sign of a quaternion."""
     body = {"mass": 2.0, "inertia": [0.1, 0.2, 0.25, 0, 0, 0]}
     joints = {
@@ -150,7 +150,7 @@ def test_workspace_groups_change_layout_only():
 
 
 @pytest.mark.parametrize("source", ["lib:regulator", "lib:five-link", "lib:andrews"])
-def test_matrices_by_blocks_have_room_for_their_last_row(source):
+def test_block_matrices_have_memory_for_their_last_row(source):
     """Where the last block ends is how much memory a matrix takes: one place less and it would run into what stands behind it."""
     c = load(source).compile().compiled
     model = model_fields(c.ints, c.floats)

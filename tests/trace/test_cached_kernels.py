@@ -22,7 +22,7 @@ def test_cached_kernels_share_cache_folder():
         assert Path(compiled._cache.cache_path).parent.parent.name == "numba"
 
 
-def test_the_folder_is_another_for_another_state_of_any_source(
+def test_kernel_cache_folder_depends_on_all_sources(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     for name in ("a.py", "b.py"):

@@ -27,7 +27,7 @@ def test_short_run_stays_with_the_engine():
 
 
 @pytest.mark.parametrize("how", [{}, {"integrator": "rk4", "step": 1e-3}, {"integrator": "radau"}])
-def test_code_that_takes_over_goes_on_with_the_same_motion(how):
+def test_switching_to_straight_line_code_keeps_the_motion(how):
     """Where it is worth it the rest of the run is straight-line code's: equal to rounding, equal twice."""
     choice, result = chosen(0.0, **how)
     assert choice.why.startswith("straight-line code for 1 of 1")
@@ -44,7 +44,7 @@ def test_mechanism_without_straight_line_code_keeps_the_engine():
     assert choice.why.startswith("the engine: contacts")
 
 
-def test_prices_follow_the_size_of_a_mechanism():
+def test_code_cost_estimates_follow_mechanism_size():
     """Estimates grow with the mechanism and stay within a factor of two of what is traced."""
     sizes = []
     for model in ("lib:regulator", "lib:puma560", "lib:excavator"):

@@ -35,7 +35,9 @@ def run(description: dict, integrator: str = "rk4", step: float = 1e-3, **parame
         ("max(0, t - p)", -0.5 * 0.7**2, -0.7),  # a corner has no jump
     ],
 )
-def test_jumps_in_time(force: str, x: float | None, v: float | None, integrator: str):
+def test_gradient_over_time_jumps_matches_differences(
+    force: str, x: float | None, v: float | None, integrator: str
+):
     """Each jump J at the instant k p adds -k J (1 - k p) to dx/dp and -k J to dv/dp."""
     if x is None:
         x, v = -sum(k * (1 - 0.3 * k) for k in (1, 2, 3)), -6.0
@@ -53,7 +55,7 @@ def test_jumps_in_time(force: str, x: float | None, v: float | None, integrator:
         "10*floor(x/p + 0.1) - 12*der(x)",
     ],
 )
-def test_jumps_in_places_against_runs(force: str):
+def test_gradient_over_state_jumps_matches_runs(force: str):
     """Differences of runs with fine steps, several steps of the place apart."""
     description = cart(force, speed=1.013)
     found = run(description, step=2e-4).gradient(["x", "der(x)"], ["p"])[:, 0]
@@ -64,7 +66,7 @@ def test_jumps_in_places_against_runs(force: str):
         assert value == pytest.approx(difference, rel=5e-3, abs=2e-3)
 
 
-def test_jumps_before_and_after_events():
+def test_gradient_with_jumps_around_events_matches_runs():
     """The grid of steps behind an event moves with its instant, and the jumps on it with it."""
     events = {"kick": {"when": "t > 0.5*p + 0.1", "set": {"x": "x + 0.1"}}}
     force = "if(x < p, 2, -1)*if(t > 0.8, 1.5, 1)"
@@ -85,7 +87,7 @@ def test_sliding_along_a_jump_is_refused_by_name(force: str):
         run(cart(force, speed=0.5)).gradient("x", ["p"])
 
 
-def test_soft_contact_with_a_damper():
+def test_gradient_of_damped_contact_matches_runs():
     """A ball that drops onto a damped spring: the drop height against runs."""
     description = {
         "format": "kinetree/1",

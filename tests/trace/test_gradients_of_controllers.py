@@ -53,7 +53,7 @@ def check(description: dict, begin: float, relative: float = 1e-6, close: float 
         {"ki": 9.0, "kd": 0.2, "low": -1.0, "high": 1.0},
     ],
 )
-def test_gradients_of_sampled_controllers_at_any_time(more: dict, begin: float):
+def test_sampled_controller_gradients_match_differences_at_any_start_time(more: dict, begin: float):
     """Samples and seeds move with no parameter; instants are moved by seconds, not by parts of the time.
 
     The command until the first one comes out of a delay was 1e30 s old, and its rounding ended in the slopes.
@@ -61,18 +61,18 @@ def test_gradients_of_sampled_controllers_at_any_time(more: dict, begin: float):
     check(cart(begin, c={**LAW, **more}), begin, 1e-5, 2e-5)
 
 
-def test_gradients_of_sensors_that_measure_in_steps():
+def test_gradients_of_quantised_sensors_match_differences():
     """Differences through a sample that rounds its measure jump where they pass to the next step."""
     description = cart(0.0, a={**SENSOR, "resolution": 1e-3}, c={**LAW, "measure": "x + der(x)"})
     check(description, 0.0, 1e-7)
 
 
-def test_two_controllers_that_sample_nearly_together():
+def test_gradient_with_nearly_simultaneous_samples_matches_differences():
     """Some nanoseconds apart, as at every start: neither is moved past the other."""
     check(cart(127.0, a=SENSOR, c=LAW), 127.0)
 
 
-def test_a_loop_with_an_actuator_has_no_adjoint_only_where_its_told_mass_is_used():
+def test_loop_actuator_prevents_adjoint_only_if_effective_mass_is_used():
     """Whatever the actuator tells of itself, nothing here depends on it."""
     system = load(cart(0.0, c={**LAW, "delay": 0.0052, "period": 0.05})).compile()
     result = system.simulate(stop_time=0.2, output_step=0.01, integrator="semi-implicit", step=1e-3)

@@ -38,7 +38,7 @@ def deviation(a, b) -> float:
 
 
 @pytest.mark.parametrize("name", REGULAR)
-def test_runs_are_those_of_the_engine(name):
+def test_specialised_runs_match_engine(name):
     system = load(f"lib:{name}").compile()
     fast = system.specialise()
     options = {"integrator": "rk4", "step": 1e-3, "stop_time": 1.0}
@@ -93,7 +93,7 @@ def test_locked_joint_keeps_position_in_code():
     assert a["s"][-1] == pytest.approx(0.3, abs=0.01) and deviation(a, b) < ROUNDED
 
 
-def test_inputs_that_move_are_read_between_outputs():
+def test_moving_inputs_are_evaluated_between_outputs():
     system = load("lib:boom").compile()
     fast = system.specialise()
     name = system.compiled.inputs[0]
@@ -169,7 +169,7 @@ def test_specialised_archive_handles_parameter_change(archives, parameters):
     assert not parameters or np.max(np.abs(a - stepped(archives[False], {}))) > 1e-3
 
 
-def test_a_file_carries_no_address(archives, tmp_path):
+def test_specialised_object_files_contain_no_addresses(archives, tmp_path):
     """An address of code in a payload, with a right checksum, is not called: the library writes its own or none."""
     from zipfile import ZipFile
 
@@ -188,7 +188,7 @@ def test_a_file_carries_no_address(archives, tmp_path):
     assert np.array_equal(stepped(bad, {}), stepped(archives[False], {}))
 
 
-def test_what_has_no_straight_line_runs_by_the_engine():
+def test_mechanisms_without_straight_line_code_run_by_engine():
     """Couplings that follow inputs need the rates of these, which only the engine forms: the reason is told, the run is the engine's."""
     driven = {
         "child": "b",
@@ -213,7 +213,7 @@ def test_what_has_no_straight_line_runs_by_the_engine():
 
 
 @pytest.mark.parametrize("name", ["rocking-block", "newtons-cradle"])
-def test_contacts_run_by_the_engine(name):
+def test_mechanisms_with_contacts_run_by_engine(name):
     """With friction they were traced before they were refused, which ended in an error of the tracer."""
     system = load(f"lib:{name}").compile()
     a, b = (each.simulate(stop_time=0.3) for each in (system, system.specialise()))

@@ -54,7 +54,7 @@ def test_gradient_matches_differences(output: str):
         assert found[k] == pytest.approx((plus - minus) / (2 * h), rel=1e-7, abs=1e-8)
 
 
-def test_quaternions_and_default_parameters():
+def test_gradient_handles_quaternions_and_default_parameters():
     """A free top: all parameters of the description, in their order."""
     system = load("lib:heavy-top").compile()
     result = system.simulate(stop_time=0.05, integrator="rk4", step=5e-4, output_step=0.01)
@@ -116,7 +116,7 @@ STAGED = {
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi-implicit"])
-def test_through_events_and_changes_of_stage(integrator: str):
+def test_gradient_passes_events_and_stage_changes(integrator: str):
     """A wall that is hit and counts by a parameter, a joint that locks with a plastic impact, a stage of given length, a joint that is freed.
 
     The steps behind each instant begin there; what an event sets, and the instants themselves, depend on all parameters. By the implicit method the
@@ -141,7 +141,7 @@ def test_through_events_and_changes_of_stage(integrator: str):
         close(row, differences(make, names, values, output), 1e-7 if integrator == "rk4" else 2e-6)
 
 
-def test_two_stage_ends_at_one_instant():
+def test_gradient_handles_two_stage_ends_at_one_instant():
     """A stage whose condition holds when it begins: both changes, of different structures, have slopes of their own."""
     first, held, last = STAGED["stages"]
     passed = {"name": "passed", "free": ["hinge"], "ends": {"when": "p < 0"}, "set": {"k": "2*k"}}
@@ -161,7 +161,7 @@ def test_two_stage_ends_at_one_instant():
     close(result.gradient("b.z", names), differences(make, names, STAGED["parameters"], "b.z"))
 
 
-def test_an_event_on_the_grid_of_outputs():
+def test_gradient_handles_event_at_output_time():
     """A stage that ends at an instant of output: behind it the steps are those of the outputs, whichever side the instant moves to."""
 
     def make(**parameters: float):
@@ -214,7 +214,7 @@ def test_gradient_through_closed_loops(name: str):
     )
 
 
-def test_a_run_that_begins_at_rest():
+def test_gradient_of_prepared_run_matches_differences():
     """The state of rest moves with the parameters: from what keeps its accelerations zero, as searched anew."""
     hanging = {
         **PENDULUM,
@@ -234,7 +234,7 @@ def test_a_run_that_begins_at_rest():
     close(make().gradient("p", names), differences(make, names, values, "p", 1e-3), 1e-6)
 
 
-def test_blocks_of_little_memory(monkeypatch: pytest.MonkeyPatch):
+def test_gradient_with_small_memory_blocks_is_equal(monkeypatch: pytest.MonkeyPatch):
     """Of earlier blocks only the beginnings are kept: the same slopes to the last digit."""
     right = run().gradient("height", NAMES)
     monkeypatch.setattr(step_blocks, "MEMORY", 20 * 7)
@@ -256,7 +256,7 @@ def test_runs_without_an_adjoint_are_refused(model: str, integrator: str, messag
         result.gradient(system.coordinates[0])
 
 
-def test_actuators_between_outputs():
+def test_gradient_with_actuators_between_outputs_matches_differences():
     """What an actuator holds from output to output does not matter while its stiffness and damping are zero; what depends on it is refused."""
 
     def make(inputs=None, **parameters: float):
@@ -306,7 +306,7 @@ def test_gradient_with_actuators_and_events():
     close(make().gradient("s", ("m",)), differences(make, ("m",), {"m": 2.0}, "s"))
 
 
-def test_names_are_checked():
+def test_gradient_refuses_unknown_names():
     result = run()
     with pytest.raises(KeyError, match="unknown parameters: z"):
         result.gradient("p", ["z"])

@@ -71,7 +71,7 @@ def test_specialised_accelerations_match_engine(name: str, monkeypatch, tmp_path
     assert not fast.machine.fresh
 
 
-def test_angles_of_any_size():
+def test_specialised_code_handles_large_angles():
     """Beyond the range of the quarter-turn reduction the status says so, and the generic engine answers."""
     system = load("lib:double-pendulum").compile()
     fast = forced(system)
@@ -94,7 +94,7 @@ def test_near_singular_loops_fall_back():
     )
 
 
-def test_interface_is_that_of_the_system():
+def test_specialised_interface_matches_system():
     system = load("lib:regulator").compile()
     fast = system.specialise()
     assert (
@@ -118,7 +118,7 @@ def test_interface_is_that_of_the_system():
         fast.accelerations(0.0, q, u, {"foo": 1.0})
 
 
-def test_many_states_in_one_call():
+def test_specialised_batch_matches_single_calls():
     """The compiled loop over rows; it stops at the first row that is not valid."""
     system = load("lib:double-pendulum").compile()
     machine = compiled(llvm_text(system.trace()))
@@ -137,7 +137,7 @@ def test_many_states_in_one_call():
 
 
 @pytest.mark.parametrize("name", ["regulator", "four-bar", "elasto-gap", "servo-law"])
-def test_blocks_hand_everything_on(name: str, monkeypatch):
+def test_specialised_blocks_pass_all_values(name: str, monkeypatch):
     """The same code cut into blocks of a few operations, lanes included: numbers and conditions cross, results and watches fall into any block."""
     system = load(LAW if name == "servo-law" else f"lib:{name}").compile()
     right = forced(system)
@@ -192,7 +192,7 @@ def test_large_mechanisms_stay_generic():
 @pytest.mark.parametrize(
     "name", ["puma560", "chain6", "regulator", "mobile-robot", "elasto-gap", "servo-law"]
 )
-def test_lanes_of_straight_line_code(name: str):
+def test_straight_line_lanes_match_single_states(name: str):
     """Rows of states eight at a time, with rows that fill no block, inputs of their own, on threads: the generic engine's lanes within rounding."""
     system = load(LAW if name == "servo-law" else f"lib:{name}").compile()
     fast = forced(system)

@@ -61,7 +61,7 @@ def close(found: np.ndarray, right: np.ndarray, size: float = 1.0) -> None:
 @pytest.mark.parametrize(
     ("form", "axes"), [("DEC", WORLD), ("DEC", BODY), ("CBM", BODY), ("ABM", BODY), ("DRT", BODY)]
 )
-def test_forms_of_random_mechanisms(seed: int, form: str, axes: str):
+def test_traced_forms_of_random_mechanisms_agree(seed: int, form: str, axes: str):
     """All joint kinds in random order, both kinds of axes: u̇ is that of the engine."""
     rng = np.random.default_rng(seed)
     system = load(random_description(rng, 6).description).compile()
@@ -123,7 +123,7 @@ def test_traced_loops_match_engine(name: str):
         )
 
 
-def test_symbolic_parameters_are_arguments():
+def test_traced_symbolic_parameters_become_arguments():
     """Other values than those of the description, a derived parameter among them: equal to a mechanism compiled with them."""
     description = {
         "format": "kinetree/1", "name": "bob", "gravity": [0, 0, -9.81],
@@ -141,7 +141,7 @@ def test_symbolic_parameters_are_arguments():
     )
 
 
-def test_contacts_and_tables_are_selections():
+def test_traced_contacts_and_tables_become_selections():
     """Piecewise laws at states on all sides of their corners: the trace holds every branch."""
     tables = "table('line', s) + table('curve', s) + table('field', s, der(s))"
     description = {
@@ -164,7 +164,7 @@ def test_contacts_and_tables_are_selections():
             close(trace.evaluate(0.0, [s], [v]), system.accelerations(0.0, [s], [v]))
 
 
-def test_nothing_of_the_process_changes():
+def test_tracing_does_not_change_the_process():
     """A trace needs no switch of numba, and the engine gives the same before and after."""
     system = load("lib:puma560").compile()
     q, u = system.start()
@@ -173,7 +173,7 @@ def test_nothing_of_the_process_changes():
     assert np.array_equal(before, system.accelerations(0.0, q, u + 0.1))
 
 
-def test_axes_are_chosen_by_count():
+def test_traced_axes_are_chosen_by_operation_count():
     """The chosen form is the cheapest of its candidates; aligned chains take body axes."""
     system = load("lib:chain", n=7).compile()
     counts = {

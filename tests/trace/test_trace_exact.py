@@ -89,7 +89,7 @@ def rationals(count: int, first: int) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("kind", JOINTS)
-def test_forces_of_the_accelerations_are_zero(kind: str):
+def test_exact_traced_accelerations_have_zero_residual(kind: str):
     """DEC in world axes solves, Newton and Euler in body axes take the accelerations back: exactly nothing remains."""
     system = load(description(kind)).compile()
     trace = traced(system, "accelerations", "symbols", "DEC", WORLD)

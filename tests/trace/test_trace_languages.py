@@ -82,7 +82,7 @@ def test_generated_modelica_matches_engine(case: str):
         )
 
 
-def test_python_takes_many_states(tmp_path):
+def test_generated_python_accepts_many_states(tmp_path):
     """Columns of states in one call: rows of the result."""
     system = load("lib:puma560").compile()
     rng = np.random.default_rng(2)
@@ -93,7 +93,7 @@ def test_python_takes_many_states(tmp_path):
     assert np.abs(found.T - right).max() <= RELATIVE * np.abs(right).max()
 
 
-def test_singular_loops_are_no_numbers(tmp_path):
+def test_generated_code_returns_nan_for_singular_loops(tmp_path):
     """A pivot that fades is seen: the parallelogram stretched flat gives not a number instead of rounding noise.
 
     The trace fixes the order of elimination; what the engine decides anew at every state is here a condition that is checked."""
@@ -170,7 +170,7 @@ def test_latex_prints_body_matrices():
     )
 
 
-def test_matrices_are_those_of_the_source():
+def test_latex_matrices_match_publication():
     """The regulator of [IPS16]: G2, ρ2, M1, A2, its rates and Q, entry by entry as printed there (misprints of Ȧ2 apart)."""
     text = load("lib:regulator", dy=0.0).compile().trace("matrices", parameters="symbols").text()
 
@@ -211,7 +211,7 @@ def test_matrices_are_those_of_the_source():
     )
 
 
-def test_matrices_give_the_mass_matrix():
+def test_latex_matrices_reproduce_mass_matrix():
     """Composite inertias of the printed matrices: BᵀMB is the engine's mass matrix, and Q its forces at rest, for random trees."""
     rng = np.random.default_rng(8)
     system = load(random_description(rng, 5).description).compile()
@@ -251,7 +251,7 @@ def test_matrices_give_the_mass_matrix():
     assert np.abs(total - right).max() <= RELATIVE * np.abs(right).max()
 
 
-def test_modelica_of_many_operations_includes_the_c_function(tmp_path):
+def test_large_modelica_export_calls_external_c_function(tmp_path):
     """Once in a model that has it twice; without it the function has the same arguments and results."""
     trace = load("lib:double-pendulum").compile().trace("accelerations")
     text, plain = trace.modelica("Pair", external=True), trace.modelica("Pair")

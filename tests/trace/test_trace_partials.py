@@ -39,7 +39,7 @@ def slopes(operation: str, *numbers: float) -> list[float]:
 @pytest.mark.parametrize(
     ("operation", "numbers"), [*((name, (x,)) for name, x in ONE.items()), *TWO.items()]
 )
-def test_slopes_are_those_of_the_values(operation: str, numbers: tuple[float, ...]):
+def test_traced_derivatives_match_differences(operation: str, numbers: tuple[float, ...]):
     """Central differences of what the operation gives: their error is h² and rounding over h."""
     h, found = 1e-5, slopes(operation, *numbers)
     for k, slope in enumerate(found):
@@ -50,7 +50,7 @@ def test_slopes_are_those_of_the_values(operation: str, numbers: tuple[float, ..
         assert slope == pytest.approx((high - low) / h, rel=1e-8, abs=1e-9), (operation, k)
 
 
-def test_slopes_at_corners_and_of_decisions():
+def test_traced_derivatives_at_kinks_and_branches():
     assert slopes("sqrt", 0.0) == [0.0], "a length is as long to both sides of zero"
     assert (
         slopes("abs", 0.4) == [2.0]
@@ -78,7 +78,7 @@ def test_slopes_at_corners_and_of_decisions():
     )
 
 
-def test_the_branch_that_is_not_taken_adds_no_infinity():
+def test_untaken_branch_adds_no_infinite_derivative():
     """Below a selection a root of zero may have any slope: nothing comes of it."""
     tape = Tape()
     x = tape.symbol("q", 0, 0.0)
@@ -88,7 +88,7 @@ def test_the_branch_that_is_not_taken_adds_no_infinity():
     assert tape.values[swept(tape, result, tape.constant(1.0), [x])[x]] == 0.0
 
 
-def test_products_and_quotients_of_roots_meet():
+def test_derivatives_of_root_products_and_quotients_agree():
     """√d √d = d, d/√d d/√d stays exact, small powers are products, a negative base of nothing is nothing."""
     tape = Tape()
     d, x = tape.symbol("q", 0, 2.0), tape.symbol("q", 1, 3.0)
@@ -129,7 +129,7 @@ GRID = (0.0, 0.5, 1.2, 2.0)
 
 
 @pytest.mark.parametrize("extrapolate", [False, True])
-def test_a_cubic_table_is_the_natural_spline_with_its_derivative(extrapolate: bool):
+def test_traced_cubic_table_matches_natural_spline_and_derivative(extrapolate: bool):
     """Outside it holds its end or goes on straight."""
     values = np.array([1.0, -0.5, 0.7, 0.2])
     spline = CubicSpline(GRID, values, bc_type="natural")
@@ -181,7 +181,7 @@ def test_bilinear_table_derivatives():
     assert table.value(-5.0, 7.0) == pytest.approx(z[0, 2]), "the corner is held outside"
 
 
-def test_symbols_follow_python_operators():
+def test_traced_symbols_follow_python_operators():
     """What Python's operators give is worth at the witness what they give of plain numbers; what is asked for a number refuses."""
     for a, b in ((2.75, 0.5), (-1.25, 2.0), (0.5, 0.5)):
         tape = Tape()

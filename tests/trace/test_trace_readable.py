@@ -32,7 +32,7 @@ def numbers_of(text: str, values: dict[str, float]) -> dict[str, float]:
 @pytest.mark.parametrize("parameters", ["numbers", "symbols"])
 @pytest.mark.parametrize("of", QUANTITIES)
 @pytest.mark.parametrize("name", MODELS)
-def test_text_is_what_the_engine_computes(name: str, of: str, parameters: str):
+def test_readable_equations_match_engine(name: str, of: str, parameters: str):
     """Signs, brackets, powers and the order of factors; numbers are printed with twelve digits, which bounds the deviation."""
     system = load(f"lib:{name}").compile()
     if of == "hamilton" and system.compiled.loops:
@@ -63,7 +63,7 @@ def test_text_is_what_the_engine_computes(name: str, of: str, parameters: str):
     )
 
 
-def test_small_matrices_are_written_out():
+def test_small_matrices_are_printed_explicitly():
     """The regulator's mass matrix has no quantity between, the slide carries m2 alone (s² + c² gone), and powers stand as powers."""
     trace = load("lib:regulator").compile().trace("mass_matrix", "symbols")
     lines = trace.text().split("\n\n", 1)[1].splitlines()
@@ -72,14 +72,14 @@ def test_small_matrices_are_written_out():
     assert "v_{1}" not in trace.latex()
 
 
-def test_momenta_are_named_as_momenta():
+def test_readable_equations_name_momenta():
     """Hamilton's equations take momenta for u: that is what their names say."""
     trace = load("lib:regulator").compile().trace("hamilton")
     assert trace.arguments["u"][0] == "p(der(gamma))"
     assert r"p_{\gamma}" in trace.latex() and "u: p(der(gamma))" in trace.text()
 
 
-def test_stages_by_name_and_number():
+def test_readable_equations_select_stage_by_name_or_number():
     """Each stage has equations of its own structure; a locked joint holds what only a run knows."""
     system = load("lib:carrier").compile()
     first, later = system.trace("mass_matrix"), system.trace("mass_matrix", stage="travel 3")
@@ -106,7 +106,7 @@ def test_stages_by_name_and_number():
         load(held).compile().trace(stage="stop")
 
 
-def test_contacts_leave_inertias_alone():
+def test_contacts_do_not_change_printed_inertias():
     """Masses, momenta and energies do not depend on contacts; what does is refused by name."""
     system = load("lib:rocking-block").compile()
     q, u = system.start()

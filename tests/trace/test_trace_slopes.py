@@ -8,7 +8,7 @@ from kinetree.models import load
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_accelerations_by_speeds_and_coordinates(seed: int):
+def test_traced_acceleration_derivatives_match_engine(seed: int):
     """The sweep back and the engine's duals differentiate the same operations: rounding times the condition."""
     rng = np.random.default_rng(seed)
     tree = random_description(rng, 4).description
@@ -21,7 +21,7 @@ def test_accelerations_by_speeds_and_coordinates(seed: int):
     assert np.abs(by_speeds - right.u).max() <= 1e-11 * scale
 
 
-def test_all_slopes_of_a_robot():
+def test_traced_robot_derivatives_match_engine():
     system = load("lib:puma560").compile()
     q, u = system.start()
     u = u + 0.4
@@ -37,7 +37,7 @@ def test_all_slopes_of_a_robot():
     )  # differences would take two evaluations a symbol, and be inexact
 
 
-def test_gradient_of_one_output_by_parameters():
+def test_traced_output_gradient_by_parameters_matches_differences():
     """Against central differences of compiled mechanisms: error h² of them."""
     slopes = (
         load("lib:regulator")
@@ -59,7 +59,7 @@ def test_gradient_of_one_output_by_parameters():
         assert found[0, k] == pytest.approx((sides[0] - sides[1]) / (2 * h), rel=1e-6)
 
 
-def test_names_are_checked():
+def test_traced_derivatives_refuse_unknown_names():
     trace = load("lib:double-pendulum").compile().trace()
     with pytest.raises(KeyError, match="unknown: foo"):
         trace.gradient("foo")

@@ -46,7 +46,7 @@ def held(path, **more) -> dict:
     } | more
 
 
-def test_skin_bends_and_has_the_stress_of_a_cantilever(bar):
+def test_drawn_beam_surface_has_cantilever_deflection_and_stress(bar):
     system = load(held(bar)).compile()
     rest = system.equilibrium()
     q = np.array([rest.q[system.coordinates.index(f"bar.mode{k}")] for k in range(1, 7)])
@@ -68,7 +68,7 @@ def test_skin_bends_and_has_the_stress_of_a_cantilever(bar):
     assert volume == pytest.approx(WIDTH * HEIGHT * LENGTH, rel=1e-5)
 
 
-def test_beam_is_coloured_by_the_stress_of_bending():
+def test_beam_is_coloured_by_bending_stress():
     d = beam_like(held(None))
     d["run"] = {"stop_time": 3.0, "output_step": 0.5}
     d["beams"]["bar"]["damping"] = 0.7
@@ -93,7 +93,7 @@ def beam_like(bar_description: dict) -> dict:
 
 
 @pytest.mark.parametrize("kind", ["skin", "beam"])
-def test_films_draw_bending_as_large_as_asked_and_colour_it(bar, kind):
+def test_videos_scale_and_colour_bending(bar, kind):
     d = held(bar, run={"stop_time": 0.1, "output_step": 0.01})
     result = load(d if kind == "skin" else beam_like(d)).compile().simulate()
     data, lowest, colours = result.animate().data, {}, {}
@@ -113,7 +113,7 @@ def test_films_draw_bending_as_large_as_asked_and_colour_it(bar, kind):
 @needs_browser
 @pytest.mark.skipif(find_spec("ziglang") is None, reason="zig is not installed")
 @pytest.mark.parametrize("kind", ["skin", "beam"])
-def test_live_pages_bend_and_colour_as_pages_of_results_do(bar, tmp_path, kind):
+def test_live_and_result_pages_draw_bending_alike(bar, tmp_path, kind):
     d = held(bar, run={"stop_time": 0.1, "output_step": 0.01})
     mechanism = load(d if kind == "skin" else beam_like(d))
     clip = mechanism.compile().simulate().animate().data["clips"][0]
@@ -135,7 +135,7 @@ def test_live_pages_bend_and_colour_as_pages_of_results_do(bar, tmp_path, kind):
 
 
 @needs_browser
-def test_the_slider_exaggerates_and_stress_colours(bar, tmp_path):
+def test_page_slider_scales_bending_and_stress_colours(bar, tmp_path):
     d = held(bar, gravity=[0, 0, -9.81], run={"stop_time": 0.2, "output_step": 0.01})
     path = load(d).compile().simulate().animate().save(tmp_path / "page.html")
     with browser() as shell, opened(shell, path) as (page, requests, complaints):

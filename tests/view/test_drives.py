@@ -48,7 +48,7 @@ def outline(piece: dict[str, Any], pose: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("ratio", "speed"), [(1.0, -2.0), (2.0, -1.0), (0.25, -8.0)])
-def test_teeth_mesh_while_wheels_turn(ratio: float, speed: float):
+def test_drawn_gear_teeth_mesh_while_turning(ratio: float, speed: float):
     from matplotlib.path import Path
 
     described = wheels(
@@ -78,7 +78,7 @@ def test_teeth_mesh_while_wheels_turn(ratio: float, speed: float):
         assert not Path(b).contains_points(a).any() and not Path(a).contains_points(b).any()
 
 
-def test_the_smaller_wheel_turns_inside_of_a_ring():
+def test_drawn_pinion_turns_inside_ring_gear():
     data = start_scene(
         load(
             wheels(
@@ -105,7 +105,7 @@ def test_the_smaller_wheel_turns_inside_of_a_ring():
     )  # pitch radii 0.25 and 0.75
 
 
-def test_a_pinion_has_the_radius_of_its_rack():
+def test_drawn_pinion_radius_matches_rack():
     data = start_scene(
         load(
             wheels(
@@ -150,7 +150,7 @@ def test_brakes_and_motors_sit_on_their_joints():
     assert colours.count(MOTOR) == 2 and colours.count(CONTROLLED) == 1
 
 
-def test_friction_alone_is_no_motor():
+def test_friction_without_drive_is_not_drawn_as_motor():
     data = start_scene(
         load(wheels(loss={"coordinate": "a", "value": "-0.1*der(a)"})).compile()
     ).data()

@@ -50,7 +50,7 @@ def seen(data: dict, k: int) -> np.ndarray:
 @pytest.mark.parametrize(
     "name", ["double-pendulum", "pendulum", "trailer", "rolling-disc", "mobile-robot", "elasto-gap"]
 )
-def test_no_body_leaves_the_first_view(name: str):
+def test_initial_view_contains_all_bodies(name: str):
     """A pendulum that swings to the other side and a car that drives away were out of the picture."""
     data = run_data(load(f"lib:{name}").compile().simulate(3.0))
     frames = unpacked(data["clips"][0]["time"], "<f8").size
@@ -97,7 +97,7 @@ def test_terrain_is_drawn_under_path():
     ] == [0.1]
 
 
-def test_ruts_are_as_deep_as_the_states_of_the_soil():
+def test_drawn_ruts_match_soil_states():
     result = load(RIG).compile().simulate(0.6, integrator="radau", output_step=0.02)
     data = run_data(result)
     depths = unpacked(data["clips"][0]["ruts"][0]).reshape(-1, 11)

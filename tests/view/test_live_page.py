@@ -56,7 +56,7 @@ def poses(page, system_bodies, result) -> tuple[np.ndarray, np.ndarray]:
     ("name", "stop", "tolerance"),
     [("lib:boom", 1.0, 1e-9), ("lib:four-bar", 1.0, 1e-6), ("lib:woodpecker", 0.4, 1e-6)],
 )
-def test_page_computes_the_motion_of_a_run(shell, tmp_path, name, stop, tolerance):
+def test_live_page_motion_matches_run(shell, tmp_path, name, stop, tolerance):
     mechanism = load(name)
     with opened(shell, written(tmp_path, name)) as (page, requests, complaints):
         page.wait_for_function(READY)
@@ -68,7 +68,7 @@ def test_page_computes_the_motion_of_a_run(shell, tmp_path, name, stop, toleranc
     assert not requests and not complaints
 
 
-def test_stages_change_and_bodies_leave(shell, tmp_path):
+def test_live_page_handles_stage_changes_and_leaving_bodies(shell, tmp_path):
     settings = {"modules": 2, "pace": 1.0}
     with opened(shell, written(tmp_path, "lib:carrier", **settings)) as (page, _, complaints):
         page.wait_for_function(READY)
@@ -85,7 +85,7 @@ def test_stages_change_and_bodies_leave(shell, tmp_path):
     assert not complaints
 
 
-def test_inputs_and_start_values_are_moved(shell, tmp_path):
+def test_live_page_changes_inputs_and_start_values(shell, tmp_path):
     with opened(shell, written(tmp_path, "lib:boom")) as (page, _, complaints):
         page.wait_for_function(READY)
         controls = "LIVE.controls.find((each) => each.name === %r)"
@@ -106,7 +106,7 @@ def test_inputs_and_start_values_are_moved(shell, tmp_path):
     assert not complaints
 
 
-def test_going_back_repeats_the_motion_exactly(shell, tmp_path):
+def test_live_page_rewind_repeats_motion_exactly(shell, tmp_path):
     with opened(shell, written(tmp_path, "lib:four-bar")) as (
         page,
         _,
@@ -126,7 +126,7 @@ def test_going_back_repeats_the_motion_exactly(shell, tmp_path):
     assert not complaints
 
 
-def test_a_pulled_body_follows(shell, tmp_path):
+def test_live_page_body_follows_user_force(shell, tmp_path):
     with opened(shell, written(tmp_path, "lib:boom")) as (page, _, complaints):
         page.wait_for_function(READY)
         before = page.evaluate("live.engine.value(LIVE.variables.find((v) => v.name === 'luff'))")
@@ -141,7 +141,7 @@ def test_a_pulled_body_follows(shell, tmp_path):
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_page_shows_its_controls_at_two_widths(shell, tmp_path, size):
+def test_live_page_shows_controls_at_two_widths(shell, tmp_path, size):
     with opened(shell, written(tmp_path, "lib:boom"), size) as (page, requests, complaints):
         page.wait_for_function(READY)
         page.evaluate("play(true)")

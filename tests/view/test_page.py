@@ -56,7 +56,7 @@ def seek(page, part: float) -> None:
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (PHONE, "dark")])
-def test_a_run_is_drawn_without_any_request_and_moves(shell, pages, size, scheme):
+def test_run_page_animates_without_network_requests(shell, pages, size, scheme):
     with opened(shell, pages["carrier"], size, scheme) as (page, requests, complaints):
         seek(page, 0.0)
         first = pixels(page)
@@ -104,7 +104,7 @@ def test_page_switches_match_labels(shell, pages):
 
 
 @pytest.mark.parametrize("name", ["circuit", "train", "start", "rest"])
-def test_circuits_chains_starts_and_states_of_rest_have_a_page(shell, pages, name):
+def test_circuits_chains_starts_and_equilibria_have_a_page(shell, pages, name):
     with opened(shell, pages[name]) as (page, requests, complaints):
         seek(page, 0.5)
         assert not requests and not complaints
@@ -175,7 +175,7 @@ def test_camera_moves_with_vehicle(shell, tmp_path):
 
 
 @pytest.mark.slow
-def test_fifty_modules_leave_time_for_sixty_frames_a_second(shell, tmp_path):
+def test_page_of_fifty_modules_renders_sixty_frames_per_second(shell, tmp_path):
     """What the page itself computes per frame; drawing is the graphics card's, which this machine may only imitate."""
     path = Animation(run_data(load("lib:carrier", modules=50).compile().simulate(8.0))).save(
         tmp_path / "fifty.html"
@@ -190,7 +190,7 @@ def test_fifty_modules_leave_time_for_sixty_frames_a_second(shell, tmp_path):
 SHARPNESS = "() => document.getElementById('scene').width"
 
 
-def test_a_machine_without_a_card_draws_less_while_it_plays(shell, pages):
+def test_page_without_graphics_card_reduces_detail_while_playing(shell, pages):
     """Frames that come late cost pixels and shadows, one level after another; what stands still is drawn in full again."""
     with opened(shell, pages["train"]) as (page, requests, complaints):
         page.evaluate("() => kinetree.play(false)")

@@ -35,7 +35,7 @@ def ends(piece: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     return np.array(piece["at"]) - half, np.array(piece["at"]) + half
 
 
-def test_a_straight_rail_goes_from_stop_to_stop():
+def test_drawn_straight_rail_ends_at_stops():
     for axis, unit in (([1, 0, 0], [1.0, 0, 0]), ([0, 3, 4], [0, 0.6, 0.8])):
         (rail,) = (
             piece
@@ -73,7 +73,7 @@ def test_drawn_curve_is_continuous(closed: bool):
     np.testing.assert_allclose(line[-1], points[0] if closed else points[-1], atol=1e-9)
 
 
-def test_a_helix_rises_by_its_pitch():
+def test_drawn_helix_rises_by_its_pitch():
     law = {"helix": {"radius": 0.5, "pitch": 0.2, "begin": -np.pi, "end": 3 * np.pi}}
     pieces = [ends(piece) for piece in drawn(law) if piece["kind"] == "cylinder"]
     (first, _), (_, last) = pieces[0], pieces[-1]
@@ -140,7 +140,7 @@ def test_ground_surface_is_drawn_from_height(height: str, more: dict[str, Any], 
     )
 
 
-def test_the_instant_of_a_picture_lies_in_the_run():
+def test_picture_time_outside_the_run_is_refused():
     from kinetree.models.scene.make_scenes import run_data
 
     data = run_data(load("lib:pendulum").compile().simulate(1.0, output_step=0.1))

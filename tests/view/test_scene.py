@@ -19,7 +19,7 @@ CIRCUITS = ("servo-drive",)
 
 
 @pytest.mark.parametrize("name", library_names())
-def test_every_mechanism_of_the_library_looks_like_something(name: str):
+def test_every_library_mechanism_has_drawn_shapes(name: str):
     mechanism = load(f"lib:{name}")
     chain = mechanism.description.chain is not None
     stop = SHORT.get(name, 0.05)
@@ -55,7 +55,7 @@ def test_drawn_bodies_match_measured_points(name: str):
         np.testing.assert_allclose(matrix(pose[3:]), found.rotation, atol=1e-12)
 
 
-def test_columns_of_a_file_give_the_motion_of_the_run():
+def test_scene_from_result_file_matches_run():
     """Through all stages: what a file tells is enough to pose the bodies, those that left among them."""
     system = load("lib:carrier", modules=2).compile()
     result = system.simulate(2.0)
@@ -66,7 +66,7 @@ def test_columns_of_a_file_give_the_motion_of_the_run():
         np.testing.assert_allclose(again.poses[name], pose, atol=1e-9, equal_nan=True)
 
 
-def test_reactions_carry_the_weight():
+def test_drawn_reactions_carry_the_weight():
     """A pendulum at rest: the reaction of its pivot in ground axes is its weight."""
     source = {
         "gravity": [0, 0, -10.0],
@@ -122,14 +122,14 @@ def test_outline_triangulation_preserves_area(radii: list[float]):
         lambda e: sum(x * x for x in e) > 0.01
     )
 )
-def test_rotations_survive_the_way_through_quaternions(e: list[float]):
+def test_rotations_round_trip_through_quaternions(e: list[float]):
     q = np.array(e) / np.linalg.norm(e)
     R = matrix(q)
     np.testing.assert_allclose(matrix(quaternion(R)), R, atol=1e-14)
     np.testing.assert_allclose(along(R[:, 2]) @ [0, 0, 1], R[:, 2], atol=1e-12)
 
 
-def test_distance_to_a_box_and_a_ball():
+def test_distances_to_box_and_sphere_match_formulas():
     box = part("box", (2.0, 2.0, 2.0), np.zeros(3), np.eye(3))
     assert distance_outside(box, np.array([0.5, 0.5, 0.9])) == 0.0
     assert distance_outside(box, np.array([4.0, 5.0, 0.0])) == pytest.approx(5.0)

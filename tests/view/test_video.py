@@ -21,7 +21,7 @@ VOLUMES = {
 
 
 @pytest.mark.parametrize("kind", VOLUMES)
-def test_surfaces_close_around_their_volume_and_look_outwards(kind: str):
+def test_drawn_surfaces_are_closed_and_face_outwards(kind: str):
     """Divergence theorem: Σ det/6 over triangles that turn the right way; the polygons lie inside of round surfaces."""
     size, volume, less = VOLUMES[kind]
     corners, normals = surface(part(kind, size, np.zeros(3), np.eye(3)))
@@ -42,7 +42,7 @@ def test_projection_places_points():
     assert eye.see(np.array([0.0, -11.0, 0.0]))[2] < 0.0, "what is behind the eye is not in front"
 
 
-def test_the_nearer_triangle_hides_the_farther_one_in_any_order():
+def test_nearer_triangle_hides_farther_one_in_any_order():
     red, blue = np.full((1, 3, 3), [1.0, 0, 0]), np.full((1, 3, 3), [0, 0, 1.0])
     far, near = (
         np.array([[[0, 0, 0.1], [20, 0, 0.1], [0, 20, 0.1]]]),
@@ -68,7 +68,7 @@ def test_ticks_are_round_numbers_inside():
     ) == pytest.approx([-0.02, 0.0, 0.02, 0.04])
 
 
-def test_films_contain_moving_frames(tmp_path):
+def test_videos_contain_moving_frames(tmp_path):
     from PIL import Image
 
     data = run_data(load("lib:four-bar").compile().simulate(0.6))
@@ -85,7 +85,7 @@ def test_films_contain_moving_frames(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_film_for_every_player(tmp_path):
+def test_video_format_suits_common_players(tmp_path):
     import imageio_ffmpeg
 
     write_video(run_data(load("lib:pendulum").compile().simulate(1.0)), tmp_path / "f.mp4")
@@ -112,7 +112,7 @@ def test_spring_turns_join_smoothly():
     assert np.einsum("ni,ni->n", faces, normals[:, 0]).min() > 0.0, "it looks outwards"
 
 
-def test_names_are_written_with_their_accents_and_signs():
+def test_names_are_drawn_with_accents_and_signs():
     letters = face(24)
     missing = bytes(letters.getmask("\ufffe"))
     assert all(bytes(letters.getmask(letter)) != missing for letter in "äñµ²Ω°–")

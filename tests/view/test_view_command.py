@@ -10,7 +10,7 @@ from kinetree.models.result.number_format import fitting, written
 from kinetree.scripts.cli import main
 
 
-def test_a_description_becomes_one_page_without_addresses(tmp_path, capsys):
+def test_view_writes_self_contained_page(tmp_path, capsys):
     page = tmp_path / "p.html"
     assert main(["view", "lib:pendulum", "--html", str(page), "--stop-time", "0.5"]) == 0
     text = page.read_text()
@@ -34,7 +34,7 @@ def test_result_file_animates_description(tmp_path, capsys):
     assert main(["view", "lib:delta", "q1"]) == 2
 
 
-def test_patterns_choose_variables_in_any_case(tmp_path, capsys):
+def test_variable_patterns_ignore_case(tmp_path, capsys):
     table = tmp_path / "r.csv"
     main(["run", "lib:four-bar", "--stop-time", "0.2", "-q", "-o", str(table)])
     assert main(["view", str(table), "COUPLER*", "--json"]) == 0
@@ -45,7 +45,7 @@ def test_patterns_choose_variables_in_any_case(tmp_path, capsys):
     )
 
 
-def test_states_of_rest_have_a_page(tmp_path):
+def test_equilibria_have_a_page(tmp_path):
     assert main(["statics", "lib:delta", "--html", str(tmp_path / "s.html")]) == 0
     assert "mode 1: " in (tmp_path / "s.html").read_text()
 
@@ -100,7 +100,7 @@ def test_oversized_scenes_are_refused(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", ["<!--<script>", "</script><b>"])
-def test_names_do_not_end_the_scripts_of_a_page(name):
+def test_names_cannot_close_script_elements_of_a_page(name):
     """`<!--<script>` in a script makes a browser look for two ends of it: the data of a page hold no angle at all."""
     from kinetree.models.scene.html_page import page
 
@@ -109,6 +109,6 @@ def test_names_do_not_end_the_scripts_of_a_page(name):
     assert name not in data and json.dumps(name).replace("<", "\\u003c") in data
 
 
-def test_bending_is_drawn_as_it_is_or_larger(capsys):
+def test_bending_is_drawn_to_scale_or_enlarged(capsys):
     assert main(["view", "lib:boom", "--bending", "0.5"]) == 2
     assert "--bending 0.5" in capsys.readouterr().err

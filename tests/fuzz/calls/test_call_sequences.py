@@ -20,7 +20,7 @@ def program(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["staged", "loop", "chain", "endless"])
-def test_no_sequence_of_calls_harms_its_host(program, name):
+def test_random_call_sequences_do_not_crash_the_host(program, name):
     assert program.run(name, seed=20, first=0, count=120) == ""
     assert program.tried["calls"] > program.tried["refused"] > 1000
 
@@ -31,7 +31,7 @@ def test_threads_call_fmu_independently(program, name):
     assert code == 0, cause(code, said)
 
 
-def test_sequences_reach_the_lines_of_the_shell(tmp_path):
+def test_call_sequences_cover_the_shell(tmp_path):
     """What no sequence reaches, no fuzzer tests; `scripts/dev.py coverage --c` plays more of them, and hosts, and reaches more branches."""
     if why := missing_tools(COUNTERS):
         pytest.skip(why)
@@ -41,7 +41,7 @@ def test_sequences_reach_the_lines_of_the_shell(tmp_path):
     assert lines >= 95.0 and branches >= 80.0, table(sources)
 
 
-def test_sequences_are_shrunk():
+def test_failing_call_sequences_are_shrunk():
     """Of 40 calls, two make it fail together: they stay."""
     content = b"".join(bytes([k] * 8) for k in range(40))
     assert shrunk(

@@ -34,7 +34,7 @@ def test_controlled_machines_agree_in_hosts(seed: int):
 
 
 @pytest.mark.parametrize("seed", [8, 10])
-def test_slopes_are_those_of_differences(seed: int):
+def test_derivatives_of_controlled_machines_match_differences(seed: int):
     """A sensor in steps; an observer, a sampled PID and a lead-lag. Both found something once, in the fuzzer or in the engine."""
     assert not slope_findings(controlled(seed), seed)
 
@@ -60,14 +60,14 @@ def test_every_kind_of_controller_is_drawn():
     assert gaps.min() < 2e-5 and gaps.max() > 5.0
 
 
-def test_laws_of_time_are_moved_with_the_start():
+def test_time_laws_shift_with_start_time():
     """A name that ends in t, a table and the end of a stage."""
     moved = later({"law": "2*t + tilt + table('t', t)", "stages": [{"ends": {"at": 1.5}}, {}]}, 4.0)
     assert moved["law"] == "2*(t - (4.0)) + tilt + table('t', (t - (4.0)))"
     assert moved["stages"][0]["ends"]["at"] == 5.5
 
 
-def test_fuzzer_detects_other_controllers():
+def test_fuzzer_detects_changed_controllers():
     """A gain that is a hundredth larger in the host, and a slope of another machine."""
     description = controlled(3)
     case = case_of(description)
@@ -80,7 +80,7 @@ def test_fuzzer_detects_other_controllers():
         in_process(case, np.random.default_rng(0))
 
 
-def test_fuzzer_detects_other_slopes(monkeypatch):
+def test_fuzzer_detects_wrong_derivatives(monkeypatch):
     """A linear system of one time and a flow of another time constant; a gradient times 1.001."""
     import slopes
 

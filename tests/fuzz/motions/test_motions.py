@@ -61,7 +61,7 @@ def test_force_kinds_agree_in_combined_mechanisms(seed):
     assert not list(findings(machine(seed), seed, CROSSED))
 
 
-def test_an_instant_that_a_nudge_moves_is_nothing_to_compare():
+def test_event_times_sensitive_to_perturbation_are_not_compared():
     """A stage ends where an angle falls below the value at which a loop holds it: 0.7 ms later after a nudge of 1e-7."""
     assert case_of(crossing(633822975)) is None
 
@@ -77,7 +77,7 @@ def test_contact_opened_by_corner_does_not_touch_again():
 
 
 @pytest.mark.slow
-def test_an_event_of_a_loop_happens_once_under_model_exchange():
+def test_event_in_a_loop_happens_once_under_model_exchange():
     """Closing the loop moved the guard back over its bound: the event happened again, and the speed was halved twice."""
     case = case_of(crossing(1339997164))
     assert case is not None
@@ -131,7 +131,7 @@ def test_rigid_loops_without_motion_have_no_effect():
 
 
 @pytest.mark.parametrize("seed", range(1100, 1112))
-def test_accelerations_are_those_of_dense_matrices(seed):
+def test_random_accelerations_match_dense_matrices(seed):
     case = case_of(plain(drawn(seed)))
     if case is not None:
         beside_dense(case, np.random.default_rng(seed))
@@ -141,7 +141,7 @@ def test_accelerations_are_those_of_dense_matrices(seed):
     "seed",
     [1003, pytest.param(1101, marks=pytest.mark.slow), pytest.param(1105, marks=pytest.mark.slow)],
 )
-def test_motions_are_those_of_dense_matrices(seed):
+def test_random_motions_match_dense_matrices(seed):
     case = case_of(plain(drawn(seed)))
     assert case is not None
     dense_motion(case, np.random.default_rng(seed))
@@ -165,7 +165,7 @@ def test_processor_levels_agree():
             compare(case, f"level {name}", held(case), found, 1e-6)
 
 
-def test_the_draw_has_every_kind():
+def test_random_mechanisms_contain_every_kind():
     """Every joint type of the registry, in both directions, and everything that is to meet."""
     seen, backwards = Counter[str](), Counter[str]()
     for seed in range(200):
