@@ -17,6 +17,7 @@ from kinetree.fmu.archive.payload import payload, token_of
 from kinetree.fmu.source.webassembly import engine_module
 from kinetree.fmu.unit import FmuUnit, fmu_unit
 from kinetree.fmu.variables import Access, FmuError, Table, Type, Variable, variable_table
+from kinetree.models.description.joints import joint_elements
 from kinetree.models.language.units.unit_of_measure import parse_unit
 from kinetree.models.scene import bent_shapes
 from kinetree.models.scene.attachments import Numbers
@@ -34,6 +35,7 @@ READ_AS = {
     "Pa": "bar",
     "m3/s": "l/min",
 }  # units in which engineers read quantities without a unit of their own
+QUATERNION = (".qw", ".qx", ".qy", ".qz")  # ends of names that do not move one by one
 SECONDARY = ("energy", "solver_steps", "constraint_residual", "lost_energy")
 
 
@@ -66,6 +68,7 @@ def live_data(
         "row": {"position": L.W_P, "rotation": L.W_R},
         "stages": [stage_places(unit, data, k) for k in range(len(unit.stage_names))],
         "fibres": bent_shapes.fibres(unit.description, [each["name"] for each in data["bodies"]]),
+        "joints": joints_of(unit, [each["name"] for each in data["bodies"]]),
         "mass": sum(body["mass"] for body in data["bodies"]),
         "variables": plotted(unit, table),
         "controls": controls(unit, table, data["size"]),
@@ -112,6 +115,21 @@ def stage_places(unit: FmuUnit, data: Mapping[str, Any], stage: int) -> dict[str
         "lines": [force_at(line["name"]) for line in data["lines"]],
         "arrows": [force_at(arrow["name"]) for arrow in data["arrows"]],
     }
+
+
+def joints_of(unit: FmuUnit, bodies: list[str]) -> list[dict[str, Any]]:
+    """Return by body the coordinates of the joints that carry it, and the body before it (-1: the ground)."""
+    number = {name: k for k, name in enumerate(bodies)}
+    found: list[dict[str, Any]] = [{"coordinates": [], "parent": -1} for _ in bodies]
+    for label, joint in unit.description.joints.items():
+        if joint.child not in number:
+            continue
+        names = joint_elements(joint, label).coordinates
+        carried = found[number[joint.child]]
+        carried["coordinates"] += [n for n in names if not n.endswith(QUATERNION)]
+        if carried["parent"] < 0:
+            carried["parent"] = number.get(joint.parent, -1)
+    return found
 
 
 def display(variable: Variable) -> dict[str, Any]:

@@ -7,7 +7,10 @@ All problems of a description are raised at once. Hostile input meets the limits
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic_core import PydanticCustomError
@@ -34,6 +37,7 @@ from kinetree.models.language.parameters import as_parameter_value, evaluate_par
 from kinetree.models.language.parts.value_parts import PARAMETER_NUMBERS
 from kinetree.models.language.units.si_conversion import Measured, in_si
 from kinetree.models.language.units.unit_of_measure import fits
+from kinetree.models.library.argument_checks import Argument
 
 __all__ = ["Source", "describe", "read"]
 
@@ -125,6 +129,23 @@ def generated(
 def generator_of(source: Source) -> Callable[..., Any]:
     """Return the function that makes the description of a library entry or of a foreign file."""
     return foreign_reader(source) if is_foreign(source) else library_entry(str(source))  # pyright: ignore
+
+
+def settings_of(source: Source) -> dict[str, Argument]:
+    """Return the arguments of what makes a description by name: meaning, range and default.
+
+    Those that are no numbers (names, tables) are left out.
+    """
+    if not is_generated(source):
+        return {}
+    generator = generator_of(source)
+    function = generator.func if isinstance(generator, partial) else generator
+    known = getattr(sys.modules[function.__module__], "ARGUMENTS", {})
+    return {
+        name: replace(known.get(name, Argument("")), default=float(each.default))
+        for name, each in inspect.signature(generator).parameters.items()
+        if isinstance(each.default, (int, float))
+    }
 
 
 def arguments_of(source: Source) -> tuple[str, ...]:

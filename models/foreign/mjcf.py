@@ -23,11 +23,12 @@ from kinetree.models.foreign.mjcf_extras import (
     switch_off,
     take_motors,
 )
-from kinetree.models.foreign.robot import Lump, Sheet, numbers, place, refused
+from kinetree.models.foreign.robot import ROBOT_ARGUMENTS, Lump, Sheet, numbers, place, refused
 from kinetree.models.language.plain_files import fault_of
 
 FREE, BALL, SLIDE, HINGE = range(4)
 MOST_ELEMENTS = 200_000
+ARGUMENTS = ROBOT_ARGUMENTS
 COPIERS = ("replicate", "composite", "flexcomp")  # elements that stand for several
 
 

@@ -13,9 +13,17 @@ import numpy as np
 from kinetree.models.description.names import name_fault
 from kinetree.models.language.errors import ModelError, Problem
 from kinetree.models.language.numbers_and_expressions import AXES
+from kinetree.models.library.argument_checks import switch
 
 MATRIX_ROUNDING = 1e-12  # angles and shares below it are rounding of matrices
 STOP_SHARPNESS = 500.0  # 1/rad or 1/m: a stop's force grows e-fold over 2 mrad or 2 mm
+
+ROBOT_ARGUMENTS = {
+    "floating": switch("the base moves freely"),
+    "limits": switch("end stops at the limits of the joints"),
+    "torques": switch("an input force or torque for every joint"),
+    "keep_fixed": switch("links that fixed joints hold stay bodies of their own"),
+}
 
 
 def refused(file: str, found: str, kind: str, hint: str = "") -> ModelError:

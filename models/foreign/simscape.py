@@ -27,11 +27,12 @@ from kinetree.models.foreign.assembly import (
 )
 from kinetree.models.foreign.looks import hexadecimal
 from kinetree.models.foreign.mates import Geometry, Mate, _Rows, conditions
-from kinetree.models.foreign.robot import Lump, refused
+from kinetree.models.foreign.robot import ROBOT_ARGUMENTS, Lump, refused
 from kinetree.models.foreign.xml_file import xml_tree
 
 KIND = "an assembly in Simscape Multibody Import XML"
 MOST_INSTANCES = 20_000
+ARGUMENTS = ROBOT_ARGUMENTS
 LENGTHS = {
     "meter": 1.0, "metre": 1.0, "m": 1.0, "millimeter": 1e-3, "mm": 1e-3, "centimeter": 1e-2, "cm": 1e-2, "decimeter": 0.1,
     "micrometer": 1e-6, "um": 1e-6, "nanometer": 1e-9, "angstrom": 1e-10, "kilometer": 1e3,

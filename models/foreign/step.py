@@ -15,8 +15,10 @@ import numpy as np
 from kinetree.models.description.step_files import Cylinder, StepSolid, read_step
 from kinetree.models.description.surfaces import NoReader, need_reader
 from kinetree.models.foreign.robot import Sheet, numbers, refused
+from kinetree.models.library.argument_checks import Argument
 
 STEEL = 7850.0  # kg/m3
+ARGUMENTS = {"density": Argument("of all solids", 0, None, unit="kg/m3")}
 SIZE_ROUNDING = 1e-12  # of the size of a solid: less is 0
 SAME_AXIS = 1e-4  # of a radius, and rad: a pin in a hole
 refuse = partial(refused, kind="a part in STEP")

@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.foreign.looks import MOST_SHAPES, posed, visual_shape
-from kinetree.models.foreign.robot import Lump, Sheet, numbers, place, quoted, refused
+from kinetree.models.foreign.robot import (
+    ROBOT_ARGUMENTS,
+    Lump,
+    Sheet,
+    numbers,
+    place,
+    quoted,
+    refused,
+)
 
 TYPES = {
     "revolute": "revolute",
@@ -25,6 +33,7 @@ TYPES = {
     "floating": "free",
 }
 MOST_LINKS = 10_000
+ARGUMENTS = ROBOT_ARGUMENTS
 
 
 refuse = partial(refused, kind="a robot in URDF")

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from kinetree.models.foreign.urdf import ARGUMENTS as ROBOT_ARGUMENTS
 from kinetree.models.foreign.urdf import described, parsed
 from kinetree.models.foreign.xacro_text import expanded
+
+ARGUMENTS = ROBOT_ARGUMENTS
 
 
 def describe(

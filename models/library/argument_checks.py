@@ -1,4 +1,25 @@
-"""Arguments of generators: what they accept."""
+"""Arguments of generators: what they mean, what they accept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What decides the structure of a generated mechanism: its meaning and its range."""
+
+    text: str
+    least: float | None = None
+    most: float | None = None
+    words: tuple[str, ...] = ()  # what the whole numbers from `least` on mean
+    unit: str = ""
+    default: float | None = None  # as the generator has it
+
+
+def switch(text: str) -> Argument:
+    """Return an argument that is 0 or 1."""
+    return Argument(text, 0, 1, ("off", "on"))
 
 
 def whole(name: str, value: object, least: int, most: int) -> int:

@@ -23,6 +23,8 @@ from typing import Any
 
 from kinetree.models.library import carrier_parts as parts
 
+ARGUMENTS = parts.ARGUMENTS
+
 
 def describe(
     modules: int = 4,

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from kinetree.models.library import carrier_parts as parts
+from kinetree.models.library.argument_checks import switch
 
 COUPLING = [0.2, 0, 0]  # spherical joint of the bases
 PIVOT = [-0.5, 0, 0.4]  # universal joint of the frame
@@ -44,6 +45,11 @@ TIE_ENDS = (
     [1.6, 0.1],
     [1.0, 0.1],
 )  # x and z: on the front base in the vehicle's frame, on the frame in its own
+
+
+ARGUMENTS = parts.ARGUMENTS | {
+    "rigid": switch("bases, frame and lean of the platform are rigid: moves as the basic variant")
+}
 
 
 def describe(

@@ -10,6 +10,7 @@ from kinetree.models.library import (
     carrier_drives,
     carrier_modules,
 )
+from kinetree.models.library.argument_checks import Argument, switch
 from kinetree.models.library.carrier_parameters import (
     GUIDES,
     HELIX,
@@ -50,6 +51,38 @@ SWITCHES = (
     "replan",
     "estimated",
 )
+
+
+ORDERS = ("by rows", "outer ones first", "inner ones first", "both sides in turn")
+ARGUMENTS = {
+    "modules": Argument("number of modules", 1, MOST_MODULES),
+    "order": Argument("order of the departures", 0, 3, ORDERS),
+    "full": switch("surge, sway and yaw of the base; six degrees of freedom per module"),
+    "hydraulic": switch("jacks as closed double-acting cylinders instead of a piecewise law"),
+    "soil": switch("soft soil under the jacks"),
+    "contacts": switch("guide pin in its groove and bearing band in its tube, with clearance"),
+    "drives": Argument(
+        "drives that slew and luff",
+        0,
+        3,
+        (
+            "locked",
+            "hydraulic, position control inside",
+            "hydraulic, openings of the valves are inputs",
+            "electric, position control inside",
+        ),
+    ),
+    "outside": switch("actuators for drives outside; without drives"),
+    "cylinders": switch("slewing by two cylinders instead of a motor, with drives or outside"),
+    "forward": switch("openings of the valves over the time of a departure, with drives = 1"),
+    "known_order": Argument(
+        "order that the compensation of the drives foresees", -1, 3, ("the true one", *ORDERS)
+    ),
+    "helical": switch("helical grooves turn the modules once in helix_pitch of their way"),
+    "flexible": switch("boom and cradle bend"),
+    "replan": switch("each departure is planned by what the last one has shown, with drives = 1"),
+    "estimated": switch("an observer tells the drives mass and push of a module, with drives = 1"),
+}
 
 
 class Settings:

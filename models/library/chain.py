@@ -6,9 +6,13 @@ the formulations on such chains and on stars.
 
 from typing import Any
 
-from kinetree.models.library.argument_checks import several
+from kinetree.models.library.argument_checks import Argument, several
 
 MOST_BODIES = 2000
+FREEDOMS = Argument(
+    "degrees of freedom of every joint", 1, 3, ("revolute", "universal", "spherical")
+)
+ARGUMENTS = {"n": Argument("number of rods", 1, MOST_BODIES), "freedoms": FREEDOMS}
 AXES = ("x", "y")
 
 

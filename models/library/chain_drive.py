@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.library import chains
-from kinetree.models.library.argument_checks import whole
+from kinetree.models.library.argument_checks import Argument, whole
 
 MOST_LINKS = 60
+ARGUMENTS = {"links": Argument("number of links", 2, MOST_LINKS)}
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 

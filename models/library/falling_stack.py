@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.models.library.argument_checks import whole
+from kinetree.models.library.argument_checks import Argument, whole
 
 MAX_BODIES = 12
+ARGUMENTS = {"blocks": Argument("number of blocks", 1, MAX_BODIES)}
 
 
 def describe(blocks: int = 4) -> dict[str, Any]:

@@ -11,9 +11,10 @@ Everything that touches is a contact of a convex polygon: the pin with both wall
 from math import acos, cos, pi, sin, tau
 from typing import Any
 
-from kinetree.models.library.argument_checks import whole
+from kinetree.models.library.argument_checks import Argument, whole
 
 MOST_SLOTS = 12
+ARGUMENTS = {"slots": Argument("number of slots of the wheel", 3, MOST_SLOTS)}
 ARC_EDGES = 16  # of the locking disc's polygon
 ARC_PARTS = (-0.8, -0.4, 0.0, 0.4, 0.8)  # of the wheel's arcs: where points of the picture are
 CORNER_RADIUS = 1e-3  # of the slots' corners that the locking disc touches [m]

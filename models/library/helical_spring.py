@@ -6,9 +6,10 @@ lib:helical_spring with turns; parameter rise; input load along the axis at the 
 from typing import Any
 
 from kinetree.models.library import chains
-from kinetree.models.library.argument_checks import whole
+from kinetree.models.library.argument_checks import Argument, whole
 
 MOST_TURNS = 40
+ARGUMENTS = {"turns": Argument("number of turns", 1, MOST_TURNS)}
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 

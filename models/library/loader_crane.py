@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from kinetree.models.library.argument_checks import whole
+from kinetree.models.library.argument_checks import Argument, switch, whole
 
 STEEL = {"density": 7850.0, "youngs_modulus": 2.1e11, "shear_modulus": 8.1e10, "yield_stress": 7e8}
 LENGTHS = {"boom": 3.2, "jib": 2.6, "arm": 2.8}  # m
@@ -25,6 +25,13 @@ LEAST_INSIDE = 0.5  # that the telescope's cylinder leaves [m]
 PADS = {"stiffness": 1e8, "damping": 2e4, "clearance": "pad_clearance", "friction": 0.1}
 BACK = 20e5  # pressure of the side that does not carry, at the start [Pa]
 G = 9.81
+MOST_SEGMENTS = 20
+ARGUMENTS = {
+    "flexible": switch("boom, jib and arm bend; else they are rigid, with the same masses"),
+    "segments": Argument("number of elements of each beam", 1, MOST_SEGMENTS),
+    "load": Argument("mass on the rope at the start", 0, None, unit="kg"),
+    "pads": switch("the arm slides in the jib on pads; else on the jib's end without play"),
+}
 CYLINDERS: dict[str, dict[str, Any]] = {
     "lift": {
         "from": ("column", (0.35, 0.9)), "to": ("boom", (1.0, -0.2)),
@@ -45,7 +52,7 @@ def describe(
     flexible: int = 1, segments: int = 2, load: float = 500.0, pads: int = 0
 ) -> dict[str, Any]:
     """Return the crane; `load` is the mass on the rope [kg]."""
-    bends, count = whole("flexible", flexible, 0, 1), whole("segments", segments, 1, 20)
+    bends, count = whole("flexible", flexible, 0, 1), whole("segments", segments, 1, MOST_SEGMENTS)
     inside = INSIDE * whole("pads", pads, 0, 1)
     places = straight(float(load), inside)
     d: dict[str, Any] = {

@@ -6,21 +6,17 @@ lie on one line, where the constraints lose rank: the mechanism goes on as a par
 
 from typing import Any
 
+from kinetree.models.library.argument_checks import Argument, whole
+
 MOST_LOOPS = 1000
+ARGUMENTS = {"n": Argument("number of loops", 1, MOST_LOOPS)}
 
 
 def describe(n: int = 2) -> dict[str, Any]:
     """Return cranks c0..cn on the ground, coupler b{i} from crank i to crank i + 1; the cranks
     start upright.
     """
-    if (
-        isinstance(n, bool)
-        or not isinstance(n, (int, float))
-        or n != int(n)
-        or not 1 <= n <= MOST_LOOPS
-    ):
-        raise ValueError(f"n is {n!r}, expected a whole number from 1 to {MOST_LOOPS}")
-    loops = int(n)
+    loops = whole("n", n, 1, MOST_LOOPS)
     bodies = {f"c{i}": rod() for i in range(loops + 1)} | {f"b{i}": rod() for i in range(loops)}
     joints: dict[str, Any] = {f"A{i}": crank_joint(i) for i in range(loops + 1)}
     for i in range(loops):

@@ -7,8 +7,14 @@ compares the formulations on chains and on such stars.
 import math
 from typing import Any
 
-from kinetree.models.library.argument_checks import several
-from kinetree.models.library.chain import MOST_BODIES, count, frame, joint, rod
+from kinetree.models.library.argument_checks import Argument, several
+from kinetree.models.library.chain import FREEDOMS, MOST_BODIES, count, frame, joint, rod
+
+ARGUMENTS = {
+    "n": Argument("number of bodies, the base included", 1, MOST_BODIES),
+    "freedoms": FREEDOMS,
+    "branch": Argument("number of rods of a branch", 1, MOST_BODIES),
+}
 
 
 def describe(n: int = 7, freedoms: int = 1, branch: int = 1) -> dict[str, Any]:

@@ -5,9 +5,10 @@ lib:train with cars; parameters mass, locomotive (mass of the first car), coupli
 
 from typing import Any
 
-from kinetree.models.library.argument_checks import whole
+from kinetree.models.library.argument_checks import Argument, whole
 
 MOST_CARS = 2000
+ARGUMENTS = {"cars": Argument("number of cars, the locomotive included", 2, MOST_CARS)}
 
 
 def describe(cars: int = 20) -> dict[str, Any]:

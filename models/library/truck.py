@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.models.library.argument_checks import whole
+from kinetree.models.library.argument_checks import Argument, switch, whole
 
 Table = dict[str, Any]
 FRONT, REAR, HALF = 2.6, -1.6, 0.95  # axles before and behind the chassis frame, half the track [m]
@@ -35,6 +35,15 @@ JACKS = {
 }
 SLOPES = {0: 0.0, 1: 0.0, 2: 0.12, 3: 0.0}
 STOPS = {0: 5.0, 1: 16.0, 2: 10.0, 3: 20.0}
+ARGUMENTS = {
+    "trip": Argument(
+        "what the truck does",
+        0,
+        len(SLOPES) - 1,
+        ("the inputs alone", "bump, steering, stop", "slope", "crane on jacks"),
+    ),
+    "soil": switch("soft ground under wheels and jacks: heavy clay"),
+}
 
 PARAMETERS: dict[str, tuple[float, str, str]] = {
     "chassis_mass": (6500.0, "kg", "mass of the chassis with cab, engine and jacks"),

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent / "page"
-SCRIPTS = ("build.js", "stand.js", "motion.js", "plots.js", "page.js")
-LIVE_SCRIPTS = ("build.js", "stand.js", "motion.js", "plots.js", "engine.js", "live.js", "page.js")
+SHARED = ("build.js", "stand.js", "motion.js", "hand.js", "plots.js")
+SCRIPTS = (*SHARED, "keys.js", "page.js")
+LIVE_SCRIPTS = (*SHARED, "engine.js", "live.js", "joint_drag.js", "keys.js", "page.js")
 CARRIER = "nicegui"
 PLACES = ("elements/scene/dist/index.js", "elements/scene/lib/index.js")
 NEEDED = ("THREE", "OrbitControls")

@@ -52,15 +52,18 @@ def start_scene(system: System) -> Scene:
     )
 
 
-def rest_data(system: System, rests: Sequence[Equilibrium], names: Sequence[str]) -> dict[str, Any]:
-    """Return a scene of several equilibria and the modes of the last one."""
+def rest_data(
+    system: System, rests: Sequence[Equilibrium], names: Sequence[str], moving: int = -1
+) -> dict[str, Any]:
+    """Return a scene of several equilibria and the modes of one of them, which is shown first."""
     clips = [
         rest_clip(system, rest, name or "rest") for rest, name in zip(rests, names, strict=True)
     ]
     scene = Scene(system.description, clips[0].motion)
-    modes = mode_clips(system, rests[-1], scene.size)
+    modes = mode_clips(rests[moving].system, rests[moving], scene.size)
     data = scene.data([*clips[1:], *modes])
     data["clips"][0]["name"] = clips[0].name
+    data["first_clip"] = moving % len(clips)
     return data
 
 

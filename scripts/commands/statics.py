@@ -80,7 +80,8 @@ def statics(
     if html is not None:
         from kinetree.models.scene.make_scenes import Animation, rest_data
 
-        Animation(rest_data(system, found, ["equilibrium", *(then or ())])).save(html)
+        states = before | dict(zip(("equilibrium", *(then or ())), found, strict=True))
+        Animation(rest_data(system, list(states.values()), list(states))).save(html)
     if json:
         plain = [each.to_dict() for each in found]
         steps_before = {name: rest.to_dict() for name, rest in before.items()}

@@ -1,11 +1,12 @@
 """`kinetree studio`: opens a browser page on this machine to edit, run and view a mechanism."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import Settings, numbers
+from kinetree.scripts.terminal.arguments import FILE_MARK, Settings, numbers
 from kinetree.scripts.terminal.error_messages import BadInput
 
 
@@ -18,6 +19,12 @@ def studio(
     ] = "lib:pendulum",
     port: Annotated[int, typer.Option("--port", help="Port; 0: a free one.", min=0, max=65535)] = 0,
     settings: Settings = None,
+    parameters: Annotated[
+        Path | None,
+        typer.Option(
+            "--parameters", help="Values of parameters and settings: rows name,value,unit, or JSON."
+        ),
+    ] = None,
     show: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in the browser.")
     ] = True,
@@ -34,13 +41,15 @@ def studio(
         raise BadInput("the studio needs NiceGUI: pip install kinetree[studio]") from None
     from kinetree.scripts.studio.server import free_port, new_token
 
+    chosen = numbers([*([f"{FILE_MARK}{parameters}"] if parameters else ()), *(settings or ())])
+
     serve(
         model,
         port or free_port(),
         new_token(),
         show,
         lambda address: print(f"studio: {address}", flush=True),
-        numbers(settings),
+        chosen,
     )
 
 

@@ -10,19 +10,25 @@ from nicegui import ui
 from kinetree.models.description.reading.read_source import library_names
 from kinetree.models.description.schema import INTEGRATORS
 from kinetree.scripts.commands.new import TEMPLATES
+from kinetree.scripts.studio.build_panel import BuildPanel
 from kinetree.scripts.studio.panels import HEADING, number, parameter_rows, structure
 from kinetree.scripts.studio.session import Session
-from kinetree.scripts.studio.texts import LIBRARY, NEW
+from kinetree.scripts.studio.settings import SettingsPanel, Work
+from kinetree.scripts.studio.texts import EMPTY, LIBRARY, NEW
 
 TOLD = 12  # problems and warnings that are listed
+BUILD = "Build"
 LANGUAGES = {"TOML": "TOML", "JSON": "JSON"}
 THEMES = {True: "githubDark", False: "vscodeLight"}
 
+PLACING = "window.kinetreePlacing = {0}"  # read by the scene's page
 TO_VIEW = "if (innerWidth < 760) document.querySelector('.left').scrollIntoView({behavior: 'smooth'})"  # on phones it stands below the scene
 
 
 class Left:
-    """The description panel; `changed` and `opened` are called on changes."""
+    """The description panel; `changed`, `opened` and `rebuilt` are called on
+    changes, `work` does what takes a while.
+    """
 
     def __init__(
         self,
@@ -30,11 +36,15 @@ class Left:
         dark: Callable[[], bool],
         changed: Callable[[], Any],
         opened: Callable[[], Awaitable[Any]],
+        rebuilt: Callable[[], Awaitable[Any]],
+        work: Work,
     ):
         self.session, self.dark, self.changed, self.opened = session, dark, changed, opened
+        self.work, self.rebuilt = work, rebuilt
         with ui.tabs().props("dense align=left no-caps") as self.tabs:
             self.first = ui.tab("Parameters")
-            text, tree, source = ui.tab("Description"), ui.tab("Structure"), ui.tab("Open")
+            text, tree = ui.tab("Description"), ui.tab("Structure")
+            self.building, source = ui.tab(BUILD), ui.tab("Open")
         with ui.tab_panels(self.tabs, value=self.first, animated=False).classes("w-full grow"):
             with ui.tab_panel(self.first):
                 self._parameters()
@@ -42,9 +52,20 @@ class Left:
                 self._text()
             with ui.tab_panel(tree):
                 self.tree = ui.column().classes("w-full gap-1")
+            with ui.tab_panel(self.building):
+                self.build = BuildPanel(self.session, self.regenerated, self.again, self.save)
             with ui.tab_panel(source):
                 self._sources()
-        self.tabs.classes("left").on_value_change(lambda: ui.run_javascript(TO_VIEW))
+        self.tabs.classes("left").on_value_change(self.turned)
+
+    def is_building(self) -> bool:
+        """Return whether the panel that builds is open."""
+        return self.tabs.value in (BUILD, self.building)
+
+    def turned(self) -> None:
+        """Another panel is open: places are clicked in the scene only while something is built."""
+        ui.run_javascript(TO_VIEW)
+        ui.run_javascript(PLACING.format("true" if self.is_building() else "false"))
 
     # -- what stands where ----------------------------------------------------------------------------------------------------------------
     def _parameters(self) -> None:
@@ -84,6 +105,7 @@ class Left:
             .props('accept=".csv,.json,.txt"')
             .classes("hidden")
         )
+        self.settings = SettingsPanel(self.session, self.work, self.regenerated)
         self.rows = ui.column().classes("w-full gap-2")
         ui.label("Run").classes(HEADING)
         with ui.row().classes("w-full items-center gap-2 no-wrap"):
@@ -122,6 +144,11 @@ class Left:
                         "flat dense no-caps"
                     ).classes("w-24")
                     ui.label(told).classes("text-xs opacity-70")
+            with ui.row().classes("w-full items-center no-wrap gap-2"):
+                ui.button(EMPTY, on_click=lambda: self.open(NEW + EMPTY)).props(
+                    "flat dense no-caps"
+                ).classes("w-24").mark("new-empty")
+                ui.label("built from bodies and joints").classes("text-xs opacity-70")
         ui.label("Open one").classes(HEADING)
         choice = (
             ui.select(
@@ -152,6 +179,7 @@ class Left:
                 *((each, "warning") for each in session.warnings),
             ):
                 ui.label(text).classes(f"text-xs text-{colour}")
+        self.build.refresh()
         if session.problems or session.mechanism is None:
             return
         self.show_values()
@@ -169,9 +197,16 @@ class Left:
             structure(session, "#c9d1d9" if self.dark() else "#333")
 
     def show_values(self) -> None:
+        wanted = str(self.search.value or "")
+        self.settings.refresh(wanted)
         self.rows.clear()
         with self.rows:
-            parameter_rows(self.session, self.set, str(self.search.value or ""))
+            parameter_rows(self.session, self.set, wanted)
+
+    async def regenerated(self) -> None:
+        """Show a description that was generated anew."""
+        self.rewrite()
+        await self.rebuilt()
 
     def rewrite(self) -> None:
         """Update the editor after the text changed elsewhere."""
@@ -212,9 +247,12 @@ class Left:
         if value is not None:
             self.session.inputs[name] = value
 
-    def again(self, step: Callable[[], bool]) -> None:
-        if step():
-            self.changed()
+    def again(self, step: Callable[[], bool]) -> Awaitable[Any] | None:
+        """Take a change back or repeat it; return what is left to do where the text changed."""
+        before = self.session.text
+        if not step():
+            return None
+        return self.regenerated() if self.session.text != before else self.changed()
 
     def settle(self) -> None:
         """Write changed values into the text."""
@@ -237,8 +275,9 @@ class Left:
         except Exception as error:  # whatever a file may hold
             ui.notify(str(error), type="negative", multi_line=True)
             return
+        self.settings.problems = []
         self.rewrite()
-        self.tabs.set_value(self.first)
+        self.tabs.set_value(self.building if source == NEW + EMPTY else self.first)
         await self.opened()
 
     def save(self) -> None:
@@ -256,9 +295,13 @@ class Left:
     async def take(self, event: Any) -> None:
         content = (await event.file.read()).decode("utf-8", "replace")
         self.upload.reset()
-        problems = self.session.take_values(content)
+        before = self.session.text
+        problems = await self.work(self.session.take_values, content) or []
         for problem in problems:
             ui.notify(problem, type="negative", multi_line=True)
         if not problems:
             ui.notify(f"{len(self.session.overrides)} values differ from the description")
-        self.changed()
+        if self.session.text != before:
+            await self.regenerated()
+        else:
+            self.changed()

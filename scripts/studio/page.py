@@ -10,11 +10,13 @@ from typing import Any
 
 from nicegui import run, ui
 
+from kinetree.scripts.studio.equilibrium_panel import EquilibriumPanel
 from kinetree.scripts.studio.left import Left
 from kinetree.scripts.studio.numbers import Numbers
-from kinetree.scripts.studio.panels import number, statics_table
+from kinetree.scripts.studio.panels import number
 from kinetree.scripts.studio.plots import Plots
 from kinetree.scripts.studio.session import Finished, Session
+from kinetree.scripts.studio.shortcuts import Shortcut, listen
 from kinetree.scripts.studio.study import Study
 from kinetree.scripts.studio.timeline import Timeline
 
@@ -37,6 +39,8 @@ STYLE = """<style>
 .plots .list { max-height: calc(100vh - 190px); overflow: auto }
 .variable { display: flex; justify-content: space-between; gap: 6px; padding: 2px 8px; font-size: 13px; border-radius: 4px; cursor: grab }
 .variable:hover { background: #8882 }
+.joint-kinds { flex-wrap: wrap }
+.joint-kinds .q-btn { flex: 0 0 auto; padding: 2px 8px }
 .chart { border: 1px solid #8883; border-radius: 6px; padding: 4px 8px }
 @layer theme { /* of what is important the first layer counts */
   .text-warning { color: #8f5600 !important }
@@ -49,7 +53,7 @@ STYLE = """<style>
   .q-header .q-btn .on-left { margin-right: 0 }
   .q-splitter--vertical { display: flex; flex-direction: column-reverse; height: auto }
   .views { flex-wrap: wrap }
-  .views .q-tab { padding: 0 8px; min-width: 0 }
+  .views .q-tab, .left .q-tab { padding: 0 7px; min-width: 0 }
   .q-splitter--vertical > .q-splitter__panel { width: 100% !important }
   .side { height: auto }
   .editor { height: 60vh }
@@ -60,6 +64,7 @@ STYLE = """<style>
 }
 </style>"""
 SCENE = "Scene"
+NO_SCENE = "<p style='font: 15px system-ui; color: #789; padding: 2em'>Nothing to see yet: add a body, or open a mechanism.</p>"
 WHITE = "dense unelevated no-caps color=white text-color"
 SEEK = "document.querySelector('iframe.scene').contentWindow.kinetree?.seek({0})"
 
@@ -77,9 +82,13 @@ class StudioPage:
         self._header()
         with ui.splitter(value=32, limits=(20, 60)).classes("w-full") as splitter:
             with splitter.before, ui.column().classes("side w-full gap-0"):
-                self.left = Left(session, self.is_dark, self.describe, self.opened)
+                self.left = Left(
+                    session, self.is_dark, self.describe, self.opened, self.rebuilt, self.work
+                )
             with splitter.after, ui.column().classes("side w-full gap-0"):
                 self._right()
+        ui.on("kinetree-placed", self.placed)
+        self.show_keys = listen(self.shortcuts())
         ui.timer(0.15, self._pulse)
         ui.timer(0.05, self.begin, once=True)
 
@@ -117,7 +126,9 @@ class StudioPage:
                 .props('dense flat no-caps color=white aria-label="Equilibrium"')
                 .mark("rest")
             )
-            rest.classes("shrink-0").tooltip("state of rest, loads, small motions")
+            rest.classes("shrink-0").tooltip(
+                "equilibrium, loads, vibration modes; every state of the preparation"
+            )
             live = (
                 ui.button("Live", icon="touch_app", on_click=self.live)
                 .props('dense flat no-caps color=white aria-label="Live"')
@@ -137,6 +148,26 @@ class StudioPage:
                 ui.menu_item("This scene as a page", self.download_page)
                 ui.separator()
                 ui.menu_item("Light or dark", self.turn)
+                ui.menu_item("Keys", lambda: self.show_keys())
+
+    def shortcuts(self) -> list[Shortcut]:
+        """Return what keys do while Alt is held."""
+        views = [SCENE, "Plots", "Numbers", "Stages", "Equilibrium", "Map"]
+        return [
+            Shortcut("KeyR", "R", "run", self.simulate),
+            Shortcut("KeyS", "S", "stop the run", self.session.stop),
+            Shortcut("KeyE", "E", "equilibrium", self.rest),
+            Shortcut("KeyL", "L", "live: moved by hand while it runs", self.live),
+            Shortcut(
+                "KeyZ", "Z", "undo the last change", partial(self.left.again, self.session.undo)
+            ),
+            Shortcut("KeyY", "Y", "repeat it", partial(self.left.again, self.session.redo)),
+            Shortcut("KeyK", "K", "this list", lambda: self.show_keys()),
+            *(
+                Shortcut(f"Digit{k}", str(k), f"view: {name}", partial(self.views.set_value, name))
+                for k, name in enumerate(views, 1)
+            ),
+        ]
 
     def _right(self) -> None:
         with ui.row().classes("views w-full items-center no-wrap gap-x-2 gap-y-0"):
@@ -149,7 +180,7 @@ class StudioPage:
                 self.count_up, self.when, self.stand, self.vary = (
                     ui.tab("Numbers"),
                     ui.tab("Stages"),
-                    ui.tab("Rest"),
+                    ui.tab("Equilibrium"),
                     ui.tab("Map"),
                 )
             self.chosen = (
@@ -174,11 +205,7 @@ class StudioPage:
             with ui.tab_panel(self.when):
                 self.timeline = Timeline(self.session, self.seek)
             with ui.tab_panel(self.stand):
-                self.rested = ui.column().classes("w-full gap-0")
-                with self.rested:
-                    ui.label(
-                        "'Equilibrium' above computes the static equilibrium with its loads and modes."
-                    ).classes("text-sm opacity-70")
+                self.equilibria = EquilibriumPanel(self.session, self.work, self.show_state)
             with ui.tab_panel(self.vary):
                 self.study = Study(
                     self.session, self.work, self.is_dark, lambda: self.left.end.value
@@ -246,8 +273,15 @@ class StudioPage:
     async def opened(self) -> None:
         """Another description: nothing has run yet."""
         self.shown = None
+        self.equilibria.clear()
         self.after_run()
         self.plots.asked = False
+        self.views.set_value(SCENE)
+        await self.show_start()
+
+    async def rebuilt(self) -> None:
+        """The mechanism has other bodies or drives: its start is shown, runs are kept to compare."""
+        self.equilibria.clear()
         self.views.set_value(SCENE)
         await self.show_start()
 
@@ -300,9 +334,17 @@ class StudioPage:
             return None
 
     async def show_start(self) -> None:
+        if self.session.mechanism is None:
+            self.show(NO_SCENE)
+            return
         html = await self.work(self.session.start_page) if not self.session.problems else None
         if html:
             self.show(html)
+
+    def placed(self, event: Any) -> None:
+        """Hand over a place that was clicked in the scene."""
+        if self.left.is_building():
+            self.left.build.placed(str(event.args["body"]), list(event.args["point"]))
 
     async def show_run(self, finished: Finished) -> None:
         html = await self.work(self.session.run_page, finished)
@@ -340,12 +382,14 @@ class StudioPage:
             self.show(html)
 
     async def rest(self) -> None:
-        found = await self.work(self.session.statics)
-        if found:
-            self.show(found[1])
-            self.rested.clear()
-            with self.rested:
-                statics_table(found[0])
+        await self.equilibria.compute()
+
+    def show_state(self, html: str) -> None:
+        """Put the page of an equilibrium into the scene; without one, turn to the scene."""
+        if html:
+            self.show(html)
+        else:
+            self.views.set_value(SCENE)
 
     async def pack(self, backend: str, version: str) -> None:
         ui.notify("packing the FMU …")

@@ -1,4 +1,4 @@
-"""Parts of the studio's page: parameters, structure as graph and tree, numbers and tables of a run, a state of rest."""
+"""Parts of the studio's page: parameters, structure as graph and tree, numbers and tables of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 from nicegui import ui
 
-from kinetree.models.analysis.equilibrium import Equilibrium
 from kinetree.models.result.number_format import written
 from kinetree.scripts.reports.summary import read_extremes
 from kinetree.scripts.studio.graph import GROUND, Graph, graph_of
@@ -200,37 +199,3 @@ def table_of(finished: Finished) -> None:
         ["", "start", "end", "smallest", "largest", "unit"],
         [[name, *read_extremes(result, name, 5)] for name in names],
     )
-
-
-def statics_table(rest: Equilibrium) -> None:
-    """Show the values of an equilibrium as a table."""
-    from kinetree.models.analysis.equilibrium_table import rest_rows, shape_of
-
-    ui.label(f"{rest.stability} rest").classes("text-base font-medium").mark("stability")
-    if rest.undetermined:
-        ui.label(f"nothing holds the mechanism along {', '.join(rest.undetermined)}").classes(
-            "text-sm text-warning"
-        )
-    for title, rows in rest_rows(rest).items():
-        ui.label(title).classes(HEADING)
-        plain_table(["", "value", "unit"], [list(row) for row in rows])
-    if rest.modes:
-        ui.label("Small motions").classes(HEADING)
-        shapes = [
-            ", ".join(f"{name} {written(size, 2)}" for name, size in shape_of(rest, mode))
-            for mode in rest.modes
-        ]
-        rows = [
-            [f"{written(mode.frequency, 5)} Hz", written(mode.damping, 3), shape]
-            for mode, shape in zip(rest.modes, shapes, strict=True)
-        ]
-        plain_table(["frequency", "damping ratio", "what moves"], rows)
-    if rest.reactions:
-        ui.label("Joint reactions (force [N], moment [N.m] on the child; its axes)").classes(
-            HEADING
-        )
-        rows = [
-            [name, *(written(round(x, 6) + 0.0, 5) for x in wrench)]
-            for name, wrench in rest.reactions.items()
-        ]
-        plain_table(["", "fx", "fy", "fz", "mx", "my", "mz"], rows)

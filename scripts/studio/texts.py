@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kinetree.models import load
 from kinetree.models.checks.loader import generated, is_generated
 from kinetree.models.description.reading.read_source import (
-    FOREIGN,
     library_entry,
     parse_json,
     parse_toml,
@@ -19,40 +17,32 @@ from kinetree.models.description.reading.read_source import (
 
 LIBRARY = "lib:"
 NEW = "new:"
+EMPTY = "empty"  # what is built from bodies and joints
+NOTHING_YET = """format = "kinetree/1"
+name = "My mechanism"
+gravity = [0, 0, -9.81]
+"""
 
 
-def settled(source: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the text of a description, and the settings that are parameters of it; those of a
-    library mechanism that decide what there is (modules, drives, order, ...) are in the text.
+def text_of(source: str, settings: Mapping[str, float] | None = None) -> str:
+    """Return the text of a description; `settings` are those of what generates it.
+
+    Library generators and foreign files become JSON, `new:TEMPLATE` becomes a template.
     """
-    if not settings or not source.startswith(LIBRARY) or not is_generated(source):
-        return text_of(source), dict(settings)
-    raw, _, left, _ = generated(source, dict(settings))
-    return json.dumps(raw, indent=1), dict(left)
-
-
-def text_of(source: str) -> str:
-    """Return the text of a description; library generators as JSON, `new:TEMPLATE` as a template."""
     if source.startswith(NEW):
         from kinetree.scripts.commands.new import content
 
         name = source.removeprefix(NEW)
+        if name == EMPTY:
+            return NOTHING_YET
         return content(name, f"My {name}")
+    if is_generated(source) and (source.startswith(LIBRARY) or Path(source).exists()):
+        return json.dumps(generated(source, settings or {})[0], indent=1)
     if source.startswith(LIBRARY):
         entry = library_entry(source)
-        return (
-            entry.read_text(encoding="utf-8")
-            if isinstance(entry, Path)
-            else json.dumps(entry(), indent=1)
-        )
+        assert isinstance(entry, Path)
+        return entry.read_text(encoding="utf-8")
     path = Path(source)
-    if path.suffix.lower() in FOREIGN:
-        return json.dumps(
-            load(path).description.written.model_dump(
-                mode="json", exclude_defaults=True, exclude_none=True
-            ),
-            indent=1,
-        )
     if not path.exists():
         raise ValueError(f"no such file: {source}")
     return path.read_text(encoding="utf-8-sig")

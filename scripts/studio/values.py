@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kinetree.models.language.errors import suggestion
 from kinetree.models.language.parts.value_parts import Parameter
 from kinetree.models.language.units.unit_of_measure import fits, parse_unit
+from kinetree.models.library.argument_checks import Argument
+from kinetree.scripts.terminal.value_rows import HEAD, Row
 
-HEAD = ("name", "value", "unit", "text")
 DIGITS = 12
 Parameters = Mapping[str, tuple[Parameter, float]]
 
@@ -34,78 +34,45 @@ def inside(parameter: Parameter, value: float) -> float:
     return float(parse_unit(unit).to_si(value)) if unit else value
 
 
-def as_csv(parameters: Parameters) -> str:
-    """Return a row per parameter, for spreadsheets."""
+def as_csv(parameters: Parameters, settings: Mapping[str, tuple[Argument, float]]) -> str:
+    """Return a row per setting and parameter, for spreadsheets and `--set @FILE`."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(HEAD)
+    for name, (argument, value) in settings.items():
+        writer.writerow((name, f"{value:.{DIGITS}g}", argument.unit, argument.text))
     for name, (parameter, value) in parameters.items():
         writer.writerow((name, repr(shown(parameter, value)), unit_of(parameter), parameter.text))
     return stream.getvalue()
 
 
-def read_values(text: str, parameters: Parameters) -> dict[str, float]:
-    """Return SI values from rows name,value,unit or JSON; raise ValueError for invalid ones."""
+def read_values(rows: Iterable[Row], parameters: Parameters) -> dict[str, float]:
+    """Return SI values from rows of name, value and unit; raise ValueError for invalid ones."""
     found = {}
-    for name, value, unit in (
-        json_rows(text) if text.lstrip().startswith(("{", "[")) else csv_rows(text)
-    ):
+    for name, value, unit in rows:
         if name not in parameters:
             raise ValueError(f"there is no parameter '{name}'; {suggestion(name, parameters)}")
         found[name] = converted(
             name, value, unit or unit_of(parameters[name][0]), parameters[name][0].unit
         )
-    if not found:
-        raise ValueError(
-            "no values found: expected rows name,value,unit or a JSON object of names and numbers"
-        )
     return found
+
+
+def as_number(name: str, value: Any) -> float:
+    """Return a value of a file as a number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: expected a number, found {value!r}") from None
 
 
 def converted(name: str, value: Any, unit: str, own: str) -> float:
     """Return a number in SI from the unit that the file gives, else from the one in which it is
     shown.
     """
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}: expected a number, found {value!r}") from None
+    number = as_number(name, value)
     if not unit:
         return number
     if not fits(unit, own or "1"):
         raise ValueError(f"{name}: '{unit}' is no unit of the kind of '{own or '1'}'")
     return float(parse_unit(unit).to_si(number))
-
-
-def json_rows(text: str) -> list[tuple[str, Any, str]]:
-    try:
-        items = json.loads(text).items()
-    except (ValueError, AttributeError):
-        raise ValueError("expected a JSON object of names and numbers") from None
-    return [
-        (str(name), each.get("value"), str(each.get("unit", "")))
-        if isinstance(each, dict)
-        else (str(name), each, "")
-        for name, each in items
-    ]
-
-
-def csv_rows(text: str) -> list[tuple[str, Any, str]]:
-    """Return the rows of a spreadsheet, by comma, semicolon or tab; the head may be left out, and
-    the columns after the value.
-    """
-    text = text.removeprefix("\ufeff")
-    first = text.partition("\n")[0]
-    cut = next((sign for sign in ("\t", ";") if sign in first), ",")
-    lines = [
-        [cell.strip() for cell in line]
-        for line in csv.reader(io.StringIO(text), delimiter=cut)
-        if any(cell.strip() for cell in line)
-    ]
-    if lines and lines[0][0].lower() == HEAD[0]:
-        lines = lines[1:]
-    if any(len(line) < 2 for line in lines):
-        raise ValueError("expected rows name,value,unit")
-    return [
-        (line[0], line[1].replace(",", "."), line[2] if len(line) > 2 else "") for line in lines
-    ]

@@ -22,8 +22,9 @@ Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        metavar="NAME=VALUE",
-        help="Override a parameter, in SI or with a unit, such as length=800mm; may be repeated.",
+        metavar="NAME=VALUE|@FILE",
+        help="Override a parameter, in SI or with a unit, such as length=800mm, or those of a file "
+        "(rows name,value,unit or JSON); may be repeated.",
     ),
 ]
 Inputs = Annotated[
@@ -53,12 +54,16 @@ Origin = Annotated[
 ]
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\D.*)?$")
 WITH_UNITS = ("--set", "--start")
+FILE_MARK = "@"  # before the name of a file of values
 
 
 def numbers(settings: list[str] | None, option: str = "--set") -> dict[str, float]:
     """Return the values of NAME=VALUE settings in SI; units are allowed where the option defines them."""
-    values = {}
+    values: dict[str, float] = {}
     for setting in settings or []:
+        if setting.startswith(FILE_MARK) and option == "--set":
+            values |= numbers_of_file(setting.removeprefix(FILE_MARK))
+            continue
         name, separator, text = setting.partition("=")
         value = quantity(text, f"{option} {setting}", option in WITH_UNITS)
         if not separator or not name.strip() or value is None:
@@ -67,6 +72,26 @@ def numbers(settings: list[str] | None, option: str = "--set") -> dict[str, floa
                 f"{option} {setting}: expected NAME=VALUE with a number, for example {option} {like}"
             )
         values[name.strip()] = value
+    return values
+
+
+def numbers_of_file(path: str) -> dict[str, float]:
+    """Return the values of a file in SI: rows name,value,unit or JSON; those without a unit are in SI."""
+    from kinetree.scripts.terminal.value_rows import value_rows
+
+    where = f"--set {FILE_MARK}{path}"
+    try:
+        rows = value_rows(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise BadInput(f"{where}: {error.strerror or 'cannot be read'}") from None
+    except ValueError as error:  # bytes that are no text, too
+        raise BadInput(f"{where}: {error}") from None
+    values = {}
+    for name, value, unit in rows:
+        number = quantity(str(value), where, units=False)
+        if number is None:
+            raise BadInput(f"{where}: {name}: expected a number, found {value!r}")
+        values[name] = measured(number, unit, f"{where}: {name}") if unit else number
     return values
 
 
@@ -81,13 +106,16 @@ def quantity(text: str, where: str, units: bool) -> float | None:
             return float(text)
         except ValueError:
             return None
-    if not found or not units:
-        return None
+    return measured(float(found[1]), unit, where) if found and units else None
+
+
+def measured(number: float, unit: str, where: str) -> float:
+    """Return a number of a unit in SI, with the unit that it was given in."""
     from kinetree.models.language.units.si_conversion import Measured
     from kinetree.models.language.units.unit_of_measure import UnitError, parse_unit
 
     try:
-        return Measured(float(parse_unit(unit).to_si(float(found[1]))), unit)
+        return Measured(float(parse_unit(unit).to_si(number)), unit)
     except UnitError as error:
         raise BadInput(f"{where}: {error}") from None
 

@@ -365,9 +365,9 @@ def test_studio_live_page_uses_present_values(monkeypatch: pytest.MonkeyPatch):
 def test_studio_finds_equilibrium_and_packs_fmu():
     async def play(here: Visit) -> None:
         here.press("rest")
-        here.turn_to("Rest")
-        await here.until(lambda: here.sees("stable rest"), "no rest was told")
-        assert here.sees("Small motions") and here.sees("Joint reactions")
+        here.turn_to("Equilibrium")
+        await here.until(lambda: here.sees("stable equilibrium"), "no equilibrium was told")
+        assert here.sees("Vibration modes") and here.sees("Joint reactions")
         with here.user:
             await here.downloaded(lambda: background_tasks.create(here.page.pack("python", "2")))
         assert here.user.download.http_responses[-1].content.startswith(b"PK") and here.told == [
@@ -435,3 +435,132 @@ def test_studio_opens_all_kinds_of_mechanisms(source: str, shown: str):
         assert (await here.user.http_client.get("/")).status_code == 200
 
     visit(source, play)
+
+
+def test_settings_of_the_library_are_changed_refused_and_taken_back():
+    async def play(here: Visit) -> None:
+        session = here.session
+        assert here.sees("number of rods") and here.sees("1 to 2000 · default 5")
+        here.fill("setting-n", "2")
+        await here.until(
+            lambda: "b3" not in session.mechanism.description.bodies, "an old mechanism"
+        )
+        assert session.settings == {"n": 2}
+        await here.until(lambda: '"b3"' not in here.page.left.editor.value, "an old text")
+        await here.until(
+            lambda: any("Chain of 2 rods" in each for each in here.pages.values()), "no scene"
+        )
+        here.fill("setting-n", "9999")
+        await here.until(lambda: here.sees("n is 9999"), "the refusal is not in the panel")
+        assert session.settings == {"n": 2} and session.problems == []
+        (choice,) = here.user.find(marker="setting-freedoms").elements
+        choice.value = 3
+        await here.until(lambda: session.settings == {"n": 2, "freedoms": 3}, "no other joints")
+        await here.until(lambda: not here.sees("n is 9999"), "an old message")
+        here.press("undo")
+        await here.until(lambda: session.settings == {"n": 2}, "not taken back")
+        table = await here.downloaded(lambda: here.press("export"))
+        assert "n,2,,number of rods" in table
+        here.page.left.editor.value = session.text.replace("Chain of", "Row of")
+        here.fill("setting-n", "3")
+        await here.until(lambda: here.sees("the description was edited"), "edits were lost")
+        here.press("discard-edits")
+        await here.until(lambda: "Row of" not in session.text, "the edits are still there")
+        assert session.settings == {"n": 2}
+
+    visit("lib:chain", play)
+
+
+PREPARED = """format = "kinetree/1"
+name = "Scales"
+gravity = [0, 0, -9.81]
+[parameters]
+load = 2.0
+[bodies.pan]
+mass = "1 + load"
+inertia = [1, 1, 1, 0, 0, 0]
+[joints.guide]
+child = "pan"
+transforms = [{ shift = "z", coordinate = "height" }]
+[forces.spring]
+coordinate = "height"
+stiffness = 981.0
+damping = 10.0
+[run]
+stop_time = 0.1
+[[run.prepare]]
+name = "empty"
+set = { load = 0 }
+[[run.prepare]]
+name = "loaded"
+"""
+
+
+def test_every_state_of_the_preparation_is_seen(tmp_path: Path):
+    """The pan of a spring sinks by its weight over the stiffness: 10 mm empty, 30 mm loaded."""
+    path = tmp_path / "scales.toml"
+    path.write_text(PREPARED)
+
+    async def play(here: Visit) -> None:
+        here.press("rest")
+        panel = here.page.equilibria
+        await here.until(lambda: panel.shown == "equilibrium", "no equilibria")
+        here.turn_to("Equilibrium")
+        heights = {name: rest.coordinates["height"] for name, rest in panel.found.items()}
+        assert heights == pytest.approx({"empty": -0.01, "loaded": -0.03, "equilibrium": -0.03})
+        for k, name in enumerate(("empty", "loaded")):
+            panel.state.value = name
+            await here.until(
+                lambda k=k: any(f'"first_clip":{k}' in each for each in here.pages.values()),
+                f"the state {name} is not in the scene",
+            )
+        panel.state.value = "all states beside each other"
+        await here.until(lambda: here.sees("mode 1"), "no comparison")
+        here.press("see-state")
+        assert here.page.views.value == "Scene" and not here.told
+
+    visit(str(path), play)
+
+
+def test_tree_is_built_step_by_step(tmp_path: Path):
+    async def play(here: Visit) -> None:
+        page, session = here.page, here.session
+        assert any("Nothing to see yet" in each for each in here.pages.values())
+        here.turn_to("Build")
+        build = page.left.build
+        here.press("build-add")
+        await here.until(lambda: session.mechanism is not None, "no first body")
+        assert list(session.mechanism.description.bodies) == ["body1"]
+        page.placed(SimpleNamespace(args={"body": "body1", "point": [0.49, 0.04, 0.01]}))
+        assert build.parent.value == "body1" and [each.value for each in build.at] == [
+            "0.5",
+            "0",
+            "0",
+        ]
+        build.kind.value = "spherical"
+        assert not any(field.visible for field in build.axes)
+        here.fill("build-mass", "heavy")
+        here.press("build-add")
+        await here.until(lambda: here.sees("mass: 'heavy' is not a number"), "not refused")
+        here.fill("build-mass", "3")
+        here.press("build-add")
+        await here.until(lambda: "body2" in session.mechanism.description.bodies, "no second body")
+        joint = session.mechanism.description.joints["body2_joint"]
+        assert (joint.parent, joint.type, joint.at) == ("body1", "spherical", (0.5, 0.0, 0.0))
+        here.press("build-undo")
+        await here.until(
+            lambda: "body2" not in session.mechanism.description.bodies, "not taken back"
+        )
+        here.press("build-redo")
+        await here.until(lambda: "body2" in session.mechanism.description.bodies, "not repeated")
+        here.press("build-remove-body2")
+        await here.until(
+            lambda: "body2" not in session.mechanism.description.bodies, "not taken out"
+        )
+        here.press("build-save")
+        await here.hears("written: my-empty.toml")
+        assert load(str(tmp_path / "my-empty.toml")).description.bodies.keys() == {"body1"}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        visit("new:empty", play)

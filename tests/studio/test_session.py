@@ -13,9 +13,12 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 
+from kinetree.models import load
 from kinetree.scripts.cli import main
 from kinetree.scripts.studio.server import COOKIE, Door
 from kinetree.scripts.studio.session import KEPT, Session
+from kinetree.scripts.terminal.arguments import numbers
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def test_studio_text_errors_name_lines_until_corrected():
@@ -82,7 +85,8 @@ def test_stopped_run_keeps_rows():
 
 def test_studio_session_computes_statics_and_pages():
     session = Session("lib:pendulum")
-    rest, page = session.statics()
+    rests = session.equilibria()
+    rest, page = rests["equilibrium"], session.equilibrium_page(rests, "equilibrium")
     assert rest.stability == "stable" and rest.modes[0].frequency == pytest.approx(
         np.sqrt(9.81) / (2 * np.pi), rel=1e-6
     )
@@ -199,3 +203,60 @@ def test_studio_session_starts_with_library_settings():
     assert session.overrides == {} and not session.problems
     assert Session("lib:pendulum", settings={"L": 2.0}).parameters()["L"][1] == 2.0
     assert Session("lib:pendulum", settings={"none": 2.0}).problems
+
+
+def test_settings_give_what_set_gives(tmp_path):
+    """A setting changed in the panel, `--set`, and a file of values make the same description."""
+    session = Session("lib:carrier")
+    assert session.set("modules", 2) == [] and session.set("helical", 1) == []
+    assert session.set("pace", 0.8) == []
+    given = {"modules": 2, "helical": 1, "pace": 0.8}
+    assert Session("lib:carrier", settings=given).text == session.text
+    wanted = load("lib:carrier", **given).description
+    assert session.mechanism is not None
+    made = session.mechanism.description
+    assert (made.bodies, made.joints, made.run) == (wanted.bodies, wanted.joints, wanted.run)
+    assert made.parameters == wanted.parameters
+    values = tmp_path / "values.csv"
+    values.write_text(session.values_text())
+    read = numbers([f"@{values}"])
+    again = Session("lib:carrier", settings=read)
+    assert again.text == session.text and again.parameters()["pace"][1] == 0.8
+    other = Session("lib:carrier")
+    assert other.take_values(session.values_text()) == [] and other.text == session.text
+    assert other.overrides == {"pace": 0.8}
+
+
+def test_parameters_that_a_setting_removes_are_dropped():
+    session = Session("lib:carrier", settings={"modules": 1, "drives": 1, "forward": 1})
+    assert session.set("slew_forward_1", 0.1) == [] and session.set("pace", 0.8) == []
+    assert session.set("forward", 0) == [] and session.overrides == {"pace": 0.8}
+    assert session.undo() and session.overrides == {"slew_forward_1": 0.1, "pace": 0.8}
+    assert "slew_forward_1" in session.parameters() and session.problems == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name,value,unit\nL,long,m\n", "expected a number"),
+        ("L,1,bananas\n", "bananas"),
+        ("", "no values found"),
+    ],
+)
+def test_files_of_values_that_cannot_be_read_are_refused(tmp_path, text: str, told: str):
+    path = tmp_path / "values.csv"
+    path.write_text(text)
+    with pytest.raises(BadInput, match=told):
+        numbers([f"@{path}"])
+    with pytest.raises(BadInput, match="No such file"):
+        numbers([f"@{tmp_path / 'none.csv'}"])
+
+
+def test_file_of_values_sets_the_parameters_of_a_run(tmp_path, capsys):
+    path = tmp_path / "values.json"
+    path.write_text('{"L": {"value": 80, "unit": "cm"}, "phi0": 0.1}')
+    assert main(["info", "lib:pendulum", "--set", f"@{path}", "--set", "phi0=0.2", "--json"]) == 0
+    found = {
+        each["name"]: each["value"] for each in json.loads(capsys.readouterr().out)["parameters"]
+    }
+    assert found["L"] == pytest.approx(0.8) and found["phi0"] == 0.2

@@ -81,8 +81,8 @@ def test_studio_session_walkthrough(address: str):
         page.get_by_text("OK", exact=True).wait_for()
         # statics
         page.get_by_role("button", name="Equilibrium").click()
-        page.get_by_role("tab", name="Rest", exact=True).click()
-        page.get_by_text("stable rest").wait_for()
+        page.get_by_role("tab", name="Equilibrium", exact=True).click()
+        page.get_by_text("stable equilibrium").wait_for()
         # a map, its numbers
         page.get_by_role("tab", name="Map").click()
         page.get_by_role("button", name="Compute").click()
@@ -167,6 +167,53 @@ def test_studio_opens_another_mechanism_and_stops_a_run(address: str):
         page.get_by_role("tab", name="Numbers").click()
         page.get_by_role("button", name="Run").click()
         page.locator(".font-medium", has_text="run 2").first.wait_for()
+        assert not complaints, complaints
+        page.close()
+
+
+def test_settings_states_and_live_page_of_a_library_mechanism(address: str):
+    """A setting rebuilds the scene, states of the preparation are seen, joints are dragged live."""
+    with browser() as shell:
+        page = shell.new_page(viewport=DESK, reduced_motion="reduce")
+        page.set_default_timeout(PATIENCE)
+        complaints = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(address)
+        scene = page.frame_locator("iframe.scene")
+        page.get_by_role("tab", name="Open").click()
+        page.get_by_label("file (.toml").fill("lib:carrier")
+        page.get_by_label("file (.toml").press("Enter")
+        scene.locator("#title", has_text="Carrier of 4 modules").wait_for()
+        field = page.locator('input[data-setting="modules"]')
+        field.fill("99")
+        field.press("Enter")
+        page.get_by_text("modules is 99").wait_for()
+        field = page.locator('input[data-setting="modules"]')
+        field.fill("1")
+        field.press("Enter")
+        scene.locator("#title", has_text="Carrier of 1 modules").wait_for()
+        page.keyboard.press("Alt+e")
+        scene.locator("#clip option", has_text="on wheels").wait_for(state="attached")
+        page.get_by_role("tab", name="Equilibrium").click()
+        page.locator(".q-select", has_text="state").first.click()
+        page.get_by_role("option", name="on wheels").click()
+        page.get_by_role("button", name="See it").click()
+        page.wait_for_function(
+            "document.querySelector('iframe.scene').contentDocument.querySelector('#clip')"
+            "?.selectedOptions[0]?.textContent === 'on wheels'"
+        )
+        page.set_viewport_size(PHONE)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+        page.set_viewport_size(DESK)
+        page.get_by_role("tab", name="Open").click()
+        page.get_by_label("file (.toml").fill("lib:boom")
+        page.get_by_label("file (.toml").press("Enter")
+        scene.locator("#title", has_text="Luffing boom").wait_for()
+        page.get_by_role("button", name="Live").click()
+        scene.locator("#live-joint").wait_for()
+        scene.locator("#live-joint").click()
+        page.keyboard.press("Alt+k")
+        page.get_by_text("The scene has keys of its own").wait_for()
         assert not complaints, complaints
         page.close()
 

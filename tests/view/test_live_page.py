@@ -140,6 +140,55 @@ def test_live_page_body_follows_user_force(shell, tmp_path):
     assert not complaints
 
 
+DRAG = """([body, point, way]) => { restart();
+  const found = { body, point, place: new THREE.Vector3(...point).applyQuaternion(bodies[body].turn).add(bodies[body].position) };
+  if (!grabJoint(found)) return null;
+  jointDrag.held.to = found.place.clone().add(new THREE.Vector3(...way)); jointDrag.to = jointDrag.held.to;
+  for (let k = 0; k < 9; k++) { jointDrag.held.tries = 0; jointDrag.to = jointDrag.held.to; followPointer(); }
+  const from = found.place.distanceTo(jointDrag.held.to), left = heldPoint().distanceTo(jointDrag.held.to);
+  releaseJoint();
+  return [from, left, ...live.changed.values()].map((each) => each.value ?? each); }"""
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "point", "way"),
+    [
+        ("lib:boom", "boom", [2.0, 0, 0], [0, 0, 0.05]),
+        ("lib:four-bar", "crank", [0.1, 0, 0], [-0.02, 0.02, 0]),
+    ],
+)
+def test_dragged_joint_follows_and_the_motion_begins_there(shell, tmp_path, name, body, point, way):
+    """The start value that the page has found gives the posture that a run with it has."""
+    with opened(shell, written(tmp_path, name)) as (page, _, complaints):
+        page.wait_for_function(READY)
+        number = page.evaluate(f"bodies.findIndex((each) => each.name === {body!r})")
+        moved, left, *values = page.evaluate(DRAG, [number, point, way])
+        coordinates = page.evaluate("[...live.changed.values()].map((each) => each.control.name)")
+        assert values and left < 0.9 * moved and page.evaluate("live.failed") == ""
+        page.evaluate("restart()")
+        started = load(name).starting(dict(zip(coordinates, values, strict=True))).compile()
+        found, right = poses(page, started.bodies, started.simulate(stop_time=0.0))
+        assert np.allclose(found, right, atol=1e-6)
+    assert not complaints
+
+
+def test_keys_are_listed_and_act(shell, tmp_path):
+    with opened(shell, written(tmp_path, "lib:boom")) as (page, _, complaints):
+        page.wait_for_function(READY)
+        page.keyboard.press("?")
+        listed = page.locator("#keys")
+        listed.get_by_text("pull bodies with a spring").wait_for()
+        listed.get_by_text("drag bodies on their joints").wait_for()
+        page.keyboard.press("Escape")
+        listed.wait_for(state="hidden")
+        page.keyboard.press("j")
+        assert page.locator("#live-joint").get_attribute("aria-pressed") == "true"
+        page.keyboard.press("f")
+        assert page.locator("#live-joint").get_attribute("aria-pressed") == "false"
+        assert page.locator("#live-pull").get_attribute("aria-pressed") == "true"
+    assert not complaints
+
+
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_live_page_shows_controls_at_two_widths(shell, tmp_path, size):
     with opened(shell, written(tmp_path, "lib:boom"), size) as (page, requests, complaints):

@@ -158,7 +158,7 @@ const GROUPS = { inputs: "Inputs", parameters: "Tunable parameters", start: "Sta
 function buildControls() {
   const box = document.createElement("section");
   box.id = "controls";
-  box.innerHTML = '<div class="buttons"><button id="live-restart" title="Begin again (r)">Restart</button><button id="live-defaults" title="All values as described">Reset values</button><small id="live-speed"></small></div><p id="live-message" role="alert" hidden></p><p class="tip">Drag a body with the Shift key held, or switch on Pull, to pull it with a spring.</p>';
+  box.innerHTML = '<div class="buttons"><button id="live-restart" title="Begin again (r)">Restart</button><button id="live-defaults" title="All values as described">Reset values</button><small id="live-speed"></small></div><p id="live-message" role="alert" hidden></p><p class="tip">Drag a body with Shift held, or with <b>Pull</b> on: a spring pulls it. With Alt held, or with <b>Joint</b> on: its joint moves, as a new start.</p>';
   for (const [group, title] of Object.entries(GROUPS)) {
     const those = LIVE.controls.filter((each) => each.group === group);
     if (!those.length) continue;
@@ -185,28 +185,37 @@ function buildControls() {
   document.getElementById("plots").prepend(box);
   $("live-restart").onclick = () => { restart(); play(true); };
   $("live-defaults").onclick = () => { live.changed.clear(); LIVE.controls.forEach((control) => { const shown = (control.value - control.offset) * control.scale; control.row.querySelector("input[type=range]").value = shown; control.row.querySelector("input[type=number]").value = Number(shown.toPrecision(5)); }); restart(); };
-  const pull = document.createElement("button");
-  Object.assign(pull, { id: "live-pull", className: "small", textContent: "Pull", title: "Pull bodies with a spring" });
-  pull.setAttribute("aria-pressed", "false");
-  pull.onclick = () => pull.setAttribute("aria-pressed", pull.getAttribute("aria-pressed") !== "true");
-  document.getElementById("corner").append(pull);
-  const ray = new THREE.Raycaster(), place2 = new THREE.Vector2(), aim = (event) => { const r = canvas.getBoundingClientRect(); place2.set((2 * (event.clientX - r.left)) / r.width - 1, 1 - (2 * (event.clientY - r.top)) / r.height); ray.setFromCamera(place2, camera); };
+  const held = (id) => $(id).getAttribute("aria-pressed") === "true";
+  const mode = (id, text, title, other) => {
+    const button = document.createElement("button");
+    Object.assign(button, { id, className: "small", textContent: text, title });
+    button.setAttribute("aria-pressed", "false");
+    button.onclick = () => { button.setAttribute("aria-pressed", !held(id)); $(other).setAttribute("aria-pressed", "false"); };
+    document.getElementById("corner").append(button);
+  };
+  mode("live-pull", "Pull", "Pull bodies with a spring (f)", "live-joint");
+  mode("live-joint", "Joint", "Drag bodies on their joints: start values (j)", "live-pull");
   const cord = new THREE.Line(new THREE.BufferGeometry().setFromPoints([new THREE.Vector3(), new THREE.Vector3()]), new THREE.LineBasicMaterial({ color: "#d2452f", depthTest: false }));
   cord.visible = false; cord.frustumCulled = false; world.add(cord); live.cord = cord;
   canvas.addEventListener("pointerdown", (event) => {
-    if (!live.engine || !(event.shiftKey || pull.getAttribute("aria-pressed") === "true")) return;
-    aim(event);
-    const hit = ray.intersectObjects(bodies.filter((each) => each.there).map((each) => each.object), true)[0];
-    if (!hit) return;
-    const body = bodies.findIndex((each) => { let o = hit.object; while (o && o !== each.object) o = o.parent; return !!o; });
-    if (body < 0) return;
-    const point = hit.point.clone().sub(bodies[body].position).applyQuaternion(bodies[body].turn.clone().invert());
-    live.pulled = { body, point: point.toArray(), to: hit.point.clone(), plane: new THREE.Plane().setFromNormalAndCoplanarPoint(camera.getWorldDirection(new THREE.Vector3()), hit.point) };
+    const byJoint = event.altKey || held("live-joint"), byForce = event.shiftKey || held("live-pull");
+    if (!live.engine || !(byJoint || byForce)) return;
+    const found = pick(event);
+    if (!found) return;
+    if (byJoint) { if (!grabJoint(found)) return; }
+    else { live.pulled = { body: found.body, point: found.point, to: found.place, plane: facing(found.place) }; if (!playing) play(true); }
     controls.enabled = false; canvas.setPointerCapture(event.pointerId); event.stopImmediatePropagation();
-    if (!playing) play(true);
   }, true);
-  canvas.addEventListener("pointermove", (event) => { if (!live.pulled) return; aim(event); ray.ray.intersectPlane(live.pulled.plane, live.pulled.to); dirty = true; }, true);
-  const release = () => { if (!live.pulled) return; live.engine.pull(live.pulled.body, [0, 0, 0], [0, 0, 0]); live.pulled = null; controls.enabled = true; dirty = true; };
+  canvas.addEventListener("pointermove", (event) => {
+    if (jointDrag.held) { aim(event); moveJoint(); return; }
+    if (!live.pulled) return;
+    aim(event); ray.ray.intersectPlane(live.pulled.plane, live.pulled.to); dirty = true;
+  }, true);
+  const release = () => {
+    if (jointDrag.held) releaseJoint();
+    else if (live.pulled) { live.engine.pull(live.pulled.body, [0, 0, 0], [0, 0, 0]); live.pulled = null; } else return;
+    controls.enabled = true; dirty = true;
+  };
   canvas.addEventListener("pointerup", release, true); canvas.addEventListener("pointercancel", release, true);
 }
 function drawCord() {

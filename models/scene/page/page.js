@@ -108,11 +108,7 @@ function buildPage() {
   $("panel-view").onclick = () => toggle($("panel-view"));
   $("panel-plots").hidden = !clips.some((each) => each.plots.length);
   document.querySelectorAll("[data-view]").forEach((button) => { button.onclick = () => { look(button.dataset.view); dirty = true; }; });
-  document.onkeydown = (event) => {
-    if (event.target.closest("input[type=search], select, button") && event.key === " ") return;
-    const keys = { " ": () => play(!playing), p: () => toggle($("panel-plots")), r: () => { if (DATA.live) { restart(); play(true); } }, v: () => toggle($("panel-view")), t: () => $("theme").click(), s: () => $("beside").click(), h: () => { look(); dirty = true; }, ArrowRight: () => setTime(now + (finish() - begin()) / 200), ArrowLeft: () => setTime(now - (finish() - begin()) / 200) };
-    if (keys[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) { keys[event.key](); event.preventDefault(); }
-  };
+  buildKeys();
   controls.addEventListener("change", () => { dirty = true; });
   new ResizeObserver(() => { resize(); refreshPlots(); if (beside) showBeside(true); dirty = true; }).observe(main);
 }
@@ -126,6 +122,7 @@ function tick(stamp) {
     else if (now >= finish()) { if (clip.still) play(false); else setTime(begin()); } else setTime(now + passed * rate);
   }
   controls.update();
+  if (DATA.live && jointDrag.to) followPointer();
   if (DATA.live && live.cord) drawCord();
   if (dirty) { dirty = false; render(); frames++; }
   requestAnimationFrame(tick);
@@ -140,7 +137,7 @@ function start() {
   visibility();
   paint();
   resize();
-  useClip(0);
+  useClip(DATA.first_clip ?? 0);
   look();
   if (DATA.follow !== null && DATA.follow !== undefined) { startFollowing(DATA.follow); $("follow").value = follow; }
   setTime(begin());
