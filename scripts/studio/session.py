@@ -274,7 +274,12 @@ class Session:
             return False
         wanted = source.pop()
         target.append(self._state(wanted.text is not None))
-        self._become(wanted)
+        if wanted.text is None:
+            self._become(wanted)
+            return True
+        self._take(wanted)  # as it was, also where it was nothing yet
+        if self.check():
+            self.mechanism = None
         return True
 
     def present_settings(self) -> dict[str, tuple[Argument, float]]:

@@ -515,7 +515,13 @@ def test_every_state_of_the_preparation_is_seen(tmp_path: Path):
                 f"the state {name} is not in the scene",
             )
         panel.state.value = "all states beside each other"
-        await here.until(lambda: here.sees("mode 1"), "no comparison")
+
+        def compared() -> list[str]:
+            tables = [each.rows for each in here.user.find(kind=ui.table).elements]
+            rows = [list(rows[0].values()) for rows in tables]
+            return next((row[1:4] for row in rows if row[0] == "stability"), [])
+
+        await here.until(lambda: compared() == ["stable"] * 3, "no comparison")
         here.press("see-state")
         assert here.page.views.value == "Scene" and not here.told
 
