@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,14 +21,14 @@ class Shortcut:
     code: str  # of the key, whatever the keyboard prints there
     shown: str
     text: str
-    act: Callable[[], Awaitable[Any] | None]
+    act: Callable[[], Any]
 
 
-def listen(shortcuts: list[Shortcut]) -> Callable[[], None]:
+def listen(shortcuts: list[Shortcut]) -> Callable[[], Any]:
     """Carry out shortcuts; return a function that shows their list."""
     by_code = {each.code: each for each in shortcuts}
 
-    def pressed(event: Any) -> Awaitable[Any] | None:
+    def pressed(event: Any) -> Any:
         if not event.action.keydown or event.action.repeat or not event.modifiers.alt:
             return None
         found = by_code.get(event.key.code)
