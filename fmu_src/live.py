@@ -169,7 +169,7 @@ def plotted(unit: FmuUnit, table: Table) -> list[dict[str, Any]]:
     wanted.sort(key=rank)
     return [
         {
-            "name": v.name,
+            "name": unit.description.report.names.get(v.name, v.name),
             "text": v.text,
             "at": v.at,
             "first": not v.name.startswith(SECONDARY),

@@ -47,7 +47,7 @@ from kinetree.models.language.parts.predictive_parts import (
     PlannedCommand,
     TrackedValue,
 )
-from kinetree.models.language.parts.report_parts import ReportPlot, ReportTable, Texts
+from kinetree.models.language.parts.report_parts import Report, ReportPlot, ReportTable, Texts
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = Path(__file__).parents[1] / "schema" / "examples"
@@ -101,6 +101,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "tolerances": schema.Tolerances,
     "prepare": schema.Preparation,
     "[events.NAME]": schema.Event,
+    "[report]": Report,
     "[report.tables.NAME]": ReportTable,
     "[report.plots.NAME]": ReportPlot,
     "[chain]": Chain,
@@ -175,7 +176,7 @@ CHAPTERS: dict[
         "how long and how exactly it runs, what changes on the way, what is printed",
         (
             *("[run]", "tolerances", "prepare", "[[stages]]", "ends", "[events.NAME]"),
-            *("[report.tables.NAME]", "[report.plots.NAME]"),
+            *("[report]", "[report.tables.NAME]", "[report.plots.NAME]"),
         ),
     ),
     "chain": (

@@ -13,6 +13,7 @@ import numpy as np
 from kinetree.models.beams.beam_reports import hinge_coordinates
 from kinetree.models.result.atomic_file import whole_file
 from kinetree.models.result.number_format import DUST, as_read
+from kinetree.models.result.shown_names import shown_name
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
@@ -136,7 +137,8 @@ def draw(axis, result: Result, name: str, deviation: bool, rows: np.ndarray) -> 
     values, unit = as_read(result, name, values, difference=deviation)
     axis.plot(time, values, linewidth=1.2, color="#1f5f8b")
     axis.set_ylabel(
-        f"{'Δ ' if deviation else ''}{name}" + (f"\n[{unit}]" if unit not in ("", "1") else "")
+        f"{'Δ ' if deviation else ''}{shown_name(result, name)}"
+        + (f"\n[{unit}]" if unit not in ("", "1") else "")
     )
     axis.grid(True, linewidth=0.4, alpha=0.6)
     axis.margins(x=0.0)

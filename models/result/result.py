@@ -85,6 +85,7 @@ class Result:
         self.phases = phases_in(unit.description.stages)
         self.interrupted = ""
         self.statistics: dict[str, float] = {}
+        self.shown_names = dict(unit.description.report.names)
         self._table = table
         self._recorded = 0
         self._before: np.ndarray | None = None

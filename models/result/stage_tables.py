@@ -14,6 +14,7 @@ import numpy as np
 
 from kinetree.models.language.parts.report_parts import ReportPlot, ReportTable
 from kinetree.models.result.number_format import DUST, as_read, written, written_column
+from kinetree.models.result.shown_names import shown_name
 from kinetree.models.result.stage_summary import lasting, phase_samples, phases_of, stage_samples
 
 OverTime = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -107,7 +108,8 @@ class StageTable:
                 np.where(np.abs(every[:, k]) < dust, 0.0, every[:, k]),
                 difference=self.deviations,
             )
-            head.append(f"{name} [{unit}]" if unit not in ("", "1") else name)
+            title = shown_name(self.result, name)
+            head.append(f"{title} [{unit}]" if unit not in ("", "1") else title)
             columns.append(written_column(numbers, digits))
         labels = (*self.labels, *(WORDS[name] for name in self.sums))
         return [

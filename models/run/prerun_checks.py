@@ -17,6 +17,7 @@ from kinetree.models.engine.instance import Instance
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.expressions.nodes import names
 from kinetree.models.expressions.parse import evaluate_constant, parse
+from kinetree.models.language.errors import suggestion
 from kinetree.models.result.stage_tables import not_there
 from kinetree.models.run.simulation import empty_result
 from kinetree.models.run.simulation_unit import later_structures, make_unit
@@ -95,6 +96,12 @@ def missing_report_columns(system: System) -> Iterator[str]:
         for place, wanted in {"tables": report.tables, "plots": report.plots}.items():
             for name, objection in not_there(empty, wanted, system.own_coordinates).items():
                 yield f"report.{place}.{name}: {objection}"
+    if report.names:
+        empty = empty_result(make_unit(system), None, np.zeros(0))
+        for name in report.names:
+            if name not in empty and name not in empty.derived:
+                hint = suggestion(name, [*empty.names, *empty.derived])
+                yield f"report.names: no run has a column '{name}'" + (f"; {hint}" if hint else "")
 
 
 def dropped_by_stage(system: System, structures: Iterable[Compiled]) -> Iterator[str]:

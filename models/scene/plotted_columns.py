@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.result.number_format import DUST, as_read
+from kinetree.models.result.shown_names import shown_name
 from kinetree.models.scene.body_poses import Motion
 
 if TYPE_CHECKING:
@@ -63,7 +64,10 @@ def curves(result: Result | None, motion: Motion, description: Description) -> l
     chosen = [each["name"] for each in moving if not each["name"].startswith(MINOR)][:FIRST] or [
         each["name"] for each in moving[:FIRST]
     ]
-    return [{**each, "shown": each["name"] in chosen} for each in [*moving, *still][:CURVES]]
+    return [
+        {**each, "name": shown_name(result, each["name"]), "shown": each["name"] in chosen}
+        for each in [*moving, *still][:CURVES]
+    ]
 
 
 def marks(result: Result | None, motion: Motion) -> dict[str, list[dict[str, Any]]]:

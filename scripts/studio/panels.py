@@ -8,6 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from kinetree.models.result.number_format import written
+from kinetree.models.result.shown_names import shown_name
 from kinetree.scripts.reports.summary import read_extremes
 from kinetree.scripts.studio.graph import GROUND, Graph, graph_of
 from kinetree.scripts.studio.session import Finished, Session
@@ -121,7 +122,7 @@ def structure(session: Session, ink: str) -> None:
         }
         nodes[body["parent"]]["children"].append(nodes[body["name"]])
     cuts = f", closed by {', '.join(content['cut_joints'])}" if content["cut_joints"] else ""
-    counted = f"{count(content['bodies'], 'body', 'bodies')}, {count(content['freedoms'], 'freedom', 'freedoms')}"
+    counted = f"{count(content['bodies'], 'body', 'bodies')}, {count(content['freedoms'], 'degree of freedom', 'degrees of freedom')}"
     ui.label(f"{counted}{cuts}; solved by {content['engine']}").classes("text-sm")
     graph = graph_of(mechanism)
     ui.echart(graph_options(graph, ink)).classes("w-full").style(
@@ -197,5 +198,5 @@ def table_of(finished: Finished) -> None:
     names = [name for name in result.names if name not in result.EXTRA or name == "energy"]
     plain_table(
         ["", "start", "end", "smallest", "largest", "unit"],
-        [[name, *read_extremes(result, name, 5)] for name in names],
+        [[shown_name(result, name), *read_extremes(result, name, 5)] for name in names],
     )

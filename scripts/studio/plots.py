@@ -10,6 +10,7 @@ from nicegui import ui
 
 from kinetree.models.result.number_format import as_read
 from kinetree.models.result.plots import default_columns
+from kinetree.models.result.shown_names import shown_name
 from kinetree.scripts.studio.session import Finished, Session
 from kinetree.scripts.studio.texts import with_plots
 from kinetree.scripts.studio.timeline import spans
@@ -55,7 +56,9 @@ def chart(
                 for t, v in zip(run.result.time[rows], values[rows], strict=True)
             ]
             title = (
-                name + (f" [{unit}]" if unit else "") + (f", {run.label}" if len(runs) > 1 else "")
+                shown_name(run.result, name)
+                + (f" [{unit}]" if unit else "")
+                + (f", {run.label}" if len(runs) > 1 else "")
             )
             shade = COLOURS[(k if len(names) > 1 else n) % len(COLOURS)]
             dash = DASHES[(len(having) - 1 - n) % len(DASHES)] if len(names) > 1 else "solid"
@@ -193,7 +196,11 @@ class Plots:
             *(name for name in result.names if name not in result.EXTRA or name == "energy"),
             *result.derived,
         ]
-        found = [name for name in every if all(word in name.lower() for word in words)]
+        found = [
+            name
+            for name in every
+            if all(word in f"{name} {shown_name(result, name)}".lower() for word in words)
+        ]
         with self.names:
             for name in found[:LISTED]:
                 row = (
@@ -204,7 +211,7 @@ class Plots:
                     )
                 )
                 with row:
-                    ui.label(name).classes("ellipsis")
+                    ui.label(shown_name(result, name)).classes("ellipsis")
                     ui.label(
                         result.unit(name).replace("1", "")
                         if result.unit(name) == "1"
@@ -259,14 +266,45 @@ class Plots:
                 with box:
                     with ui.row().classes("gap-1 items-center"):
                         for name in names:
-                            chip = ui.chip(name, removable=True).props(
-                                "dense square outline size=sm"
-                            )
+                            chip = ui.chip(
+                                shown_name(self.session.runs[-1].result, name),
+                                removable=True,
+                                on_click=lambda _, each=name: self.ask_name(each),
+                            ).props("dense square outline size=sm")
+                            chip.tooltip(f"{name}: click to give it another name")
                             chip.on("remove", lambda _, n=k, each=name: self.remove(n, each))
                     made = ui.echart(
                         chart(self.shown_runs(), names, window, ink), on_point_click=self.seek_point
                     )
                     made.classes("w-full").style("height: 250px")
+
+    def ask_name(self, name: str) -> None:
+        """Ask for the name that plots and tables show for a variable."""
+        with ui.dialog(value=True) as dialog, ui.card().classes("w-80"):
+            ui.label(f"Name shown for {name}").classes("text-sm font-medium")
+            field = ui.input(value=shown_name(self.session.runs[-1].result, name))
+            field.props("dense outlined autofocus").classes("w-full").mark("shown-name")
+            field.props('aria-label="name shown"')
+
+            def take() -> None:
+                dialog.close()
+                self.rename(name, str(field.value or ""))
+
+            field.on("keydown.enter", take)
+            with ui.row().classes("w-full justify-end"):
+                ui.button("Rename", on_click=take).props("dense no-caps unelevated").classes(
+                    "px-3"
+                ).mark("rename")
+
+    def rename(self, name: str, shown: str) -> None:
+        """Show a variable by another name; it stands in [report.names] of the description."""
+        problems = self.session.rename(name, shown)
+        if problems:
+            ui.notify("; ".join(problems), type="negative", multi_line=True)
+            return
+        self.rewritten()
+        self.list_names()
+        self.draw()
 
     def take_set(self, event: Any) -> None:
         """Show the charts of a set of [report.plots]."""

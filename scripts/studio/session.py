@@ -15,7 +15,14 @@ from kinetree.models.description.reading.read_source import Text
 from kinetree.models.language.parts.value_parts import Parameter
 from kinetree.models.library.argument_checks import Argument
 from kinetree.models.result.atomic_file import write_text
-from kinetree.scripts.studio.texts import LIBRARY, NEW, is_json, text_of, with_values
+from kinetree.scripts.studio.texts import (
+    LIBRARY,
+    NEW,
+    is_json,
+    text_of,
+    with_shown_name,
+    with_values,
+)
 from kinetree.scripts.studio.values import as_csv, as_number, read_values
 from kinetree.scripts.terminal.value_rows import value_rows
 
@@ -135,6 +142,8 @@ class Session:
             self.mechanism = loaded = self._load()
             self.problems = []
             self.warnings = [str(warning) for warning in loaded.description.warnings]
+            for each in self.runs:
+                each.result.shown_names = dict(loaded.description.report.names)
         except (ModelError, ValueError, KeyError) as error:
             self.problems = message_lines(error)
         return self.problems
@@ -323,6 +332,14 @@ class Session:
             if abs(value - known[name][1]) > SAME * abs(value)
         }
         return self._change(Values(self.overrides | changed, self.settings))
+
+    def rename(self, name: str, shown: str) -> list[str]:
+        """Give a variable the name that plots and tables show; an empty one takes it back."""
+        shown = shown.strip()
+        try:
+            return self.rewrite(with_shown_name(self.text, name, "" if shown == name else shown))
+        except ValueError as error:
+            return [str(error)]
 
     # -- work -------------------------------------------------------------------------------------------------------------------------------
     def run(self, stop_time: float | None, integrator: str = "auto") -> Finished:

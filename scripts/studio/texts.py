@@ -123,3 +123,40 @@ def with_plots(text: str, name: str, columns: list[str]) -> str:
         raise ValueError(f"there is a set '{name}' already")
     key = name if re.fullmatch(r"[\w-]+", name) else json.dumps(name)
     return f"{text.rstrip()}\n\n[report.plots.{key}]\ncolumns = {json.dumps(columns, ensure_ascii=False)}\n"
+
+
+def with_shown_name(text: str, name: str, shown: str) -> str:
+    """Return the text with the name that plots show for a variable; an empty one takes it back."""
+    content = plain(text)
+    names = content.setdefault("report", {}).setdefault("names", {})
+    names.pop(name, None)
+    if shown:
+        names[name] = shown
+    if is_json(text):
+        return json.dumps(content, indent=1, ensure_ascii=False)
+    key = re.escape(json.dumps(name, ensure_ascii=False))
+    own = rf"(?:{key}|{re.escape(name)}|'{re.escape(name)}')"
+    made = re.sub(
+        rf"(^\[report\.names\]\s*$(?:\n(?!\[).*)*?\n){own}\s*=.*\n?", r"\1", text, flags=re.M
+    )
+    if shown:
+        line = f"{json.dumps(name, ensure_ascii=False)} = {json.dumps(shown, ensure_ascii=False)}\n"
+        header = re.search(r"^\[report\.names\][^\n]*(?:\n|\Z)", made, flags=re.M)
+        if header:
+            end = header.end()
+            made = made[:end].rstrip("\n") + "\n" + line + made[end:]
+        else:
+            made = f"{made.rstrip()}\n\n[report.names]\n{line}"
+    if shown_names_in(made) != names:
+        raise ValueError(
+            f"report.names of '{name}' was not found in the text: write it there by hand"
+        )
+    return made
+
+
+def shown_names_in(text: str) -> Any:
+    """Return the names of variables that a text gives; nothing where it cannot be read."""
+    try:
+        return plain(text).get("report", {}).get("names", {})
+    except ValueError:
+        return None

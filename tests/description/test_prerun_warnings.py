@@ -336,3 +336,10 @@ def test_columns_of_runs_cause_no_unknown_column_warning(tmp_path: Path):
             },
         ),
     )
+
+
+def test_names_of_variables_that_no_run_has_are_warned_of():
+    wanted = {"names": {"q": "angle", "der(q)": "speed", "Q": "angle"}}
+    system = load(swing(report=wanted)).compile()
+    found = [each for each in prerun_warnings(system) if each.startswith("report.names")]
+    assert len(found) == 1 and "'Q'" in found[0]

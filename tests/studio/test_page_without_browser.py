@@ -570,3 +570,27 @@ def test_tree_is_built_step_by_step(tmp_path: Path):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
         visit("new:empty", play)
+
+
+def test_variables_are_shown_by_other_names():
+    async def play(here: Visit) -> None:
+        page = here.page
+        await here.run()
+        here.turn_to("Plots")
+        with here.user:
+            page.plots.ask_name("phi")
+        here.fill("shown-name", "swing angle")
+        assert "swing angle" in here.page.left.editor.value
+        (drawn,) = [
+            each
+            for each in here.user.find(kind=ui.echart).elements
+            if "swing angle" in each.options["series"][0].get("name", "")
+        ]
+        assert drawn.visible
+        page.plots.search.value = "swing"
+        rows = [each.props["data-variable"] for each in page.plots.names]
+        assert rows[0] == "phi"
+        here.press("undo")
+        assert "swing angle" not in here.page.left.editor.value
+
+    visit("lib:pendulum", play)

@@ -7,7 +7,7 @@ import pytest
 from kinetree.models import load
 from kinetree.models.description.reading.read_source import Text
 from kinetree.scripts.studio.session import Session
-from kinetree.scripts.studio.texts import with_plots, with_values
+from kinetree.scripts.studio.texts import with_plots, with_shown_name, with_values
 from kinetree.scripts.studio.values import inside, shown, unit_of
 
 WRITTEN = """format = "kinetree/1"
@@ -177,3 +177,19 @@ def test_values_and_plots_are_written_into_json():
     assert (
         made["report"]["plots"] == {"a set": {"columns": ["y"]}} and made["parameters"]["m"] == 3.0
     )
+
+
+def test_names_of_variables_are_written_replaced_and_taken_back():
+    made = with_shown_name(WRITTEN, "der(pivot.angle)", "swing speed")
+    made = with_shown_name(made, "pivot.angle", "swing")
+    made = with_shown_name(made, "pivot.angle", 'the "swing"')
+    report = load(Text(made, "a.toml")).description.report
+    assert report.names == {"der(pivot.angle)": "swing speed", "pivot.angle": 'the "swing"'}
+    made = with_shown_name(made, "pivot.angle", "")
+    assert load(Text(made, "a.toml")).description.report.names == {
+        "der(pivot.angle)": "swing speed"
+    }
+    text = '{"parameters": {"m": 3.0}}'
+    assert json.loads(with_shown_name(text, "x", "way"))["report"] == {"names": {"x": "way"}}
+    with pytest.raises(ValueError, match="write it there by hand"):
+        with_shown_name('report = { names = { x = "way" } }\n', "x", "path")

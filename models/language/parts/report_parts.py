@@ -86,9 +86,13 @@ class ReportPlot(Part):
 
 
 class Report(Part):
-    """Settings of `kinetree run --tables` and `--plots`."""
+    """What `kinetree run --tables` and `--plots` write, and how variables are called there."""
 
     tables: dict[str, ReportTable] = Field(
         default_factory=dict, description="Tables over the stages of a run"
     )
     plots: dict[str, ReportPlot] = Field(default_factory=dict, description="Sets of plots")
+    names: dict[str, str] = Field(
+        default_factory=dict,
+        description="Names that plots and tables show for variables in the place of their own",
+    )
