@@ -361,11 +361,9 @@ def force_table(names: Iterable[str]) -> str:
 
 
 def slug(*words: str) -> str:
-    """Return the name of the example of a table: the first word of its title, with the kind behind
-    it.
-    """
-    text = "_".join(words).replace(".NAME", "").strip("[]`")
-    return re.sub(r"\W+", "_", text.split(",")[0]).strip("_")
+    """Return the name of a table's example: the first word of its title, the kind behind it."""
+    text = "_".join(words).replace(".NAME", "").strip("[]`").split(",")[0]
+    return re.sub(r"\W+", "_", text).strip("_")
 
 
 def example(name: str) -> str:
