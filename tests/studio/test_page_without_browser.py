@@ -574,25 +574,20 @@ def test_tree_is_built_step_by_step(tmp_path: Path):
 
 def test_variables_are_shown_by_other_names():
     async def play(here: Visit) -> None:
-        page = here.page
+        plots = here.page.plots
         await here.run()
         here.turn_to("Plots")
+        name = plots.charts[0][0]
         with here.user:
-            page.plots.ask_name("phi")
-        here.fill("shown-name", "swing angle")
-        assert "swing angle" in here.page.left.editor.value
-        page.plots.draw()
-        titles = [
-            each.options["series"][0].get("name", "")
-            for box in page.plots.area
-            for each in box.descendants()
-            if isinstance(each, ui.echart)
-        ]
-        assert any(title.startswith("swing angle") for title in titles)
-        page.plots.search.value = "swing"
-        rows = [each.props["data-variable"] for each in page.plots.names]
-        assert rows[0] == "phi"
+            plots.ask_name(name)
+        here.fill("shown-name", "what swings")
+        assert here.session.mechanism.description.report.names == {name: "what swings"}
+        assert "what swings" in here.page.left.editor.value
+        drawn = [each for each in plots.area.descendants() if isinstance(each, ui.echart)]
+        assert drawn[0].options["series"][0]["name"].startswith("what swings")
+        plots.search.value = "swings"
+        assert [each.props["data-variable"] for each in plots.names] == [name]
         here.press("undo")
-        assert "swing angle" not in here.page.left.editor.value
+        await here.until(lambda: "swings" not in here.page.left.editor.value, "not taken back")
 
     visit("lib:pendulum", play)
