@@ -1,4 +1,4 @@
-"""Registries: folders in which every file declares one kind, or several."""
+"""Registries: folders in which every file declares one or several kinds."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 
 def registered(package: str, path: Iterable[str], attribute: str, what: str) -> dict[str, Any]:
-    """Return the entries that the files of a package provide as `attribute`, by name in the order
-    of docs.
+    """Return the entries that the files of a package define as `attribute`, by name in the order of
+    docs.
     """
     given = [
         getattr(import_module(f"{package}.{module.name}"), attribute)

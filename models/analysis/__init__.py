@@ -1,1 +1,3 @@
-"""Analyses beside the motion: statics, small motions, identification, slopes, many states."""
+"""Analyses other than simulation: statics, linearisation, identification, derivatives, evaluation
+of many states.
+"""

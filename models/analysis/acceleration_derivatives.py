@@ -1,4 +1,6 @@
-"""Slopes of the accelerations, exact to rounding: one evaluation on dual numbers gives eight directions, O(N) each."""
+"""Derivatives of accelerations, exact to rounding: one evaluation with dual numbers gives eight
+directions, O(N) each.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Derivatives(NamedTuple):
-    """∂u̇ by everything it depends on, one row per speed."""
+    """Partial derivatives of the accelerations u̇, one row per speed."""
 
     q: np.ndarray  # (n, coordinates); a quaternion counts as four numbers of any length
     u: np.ndarray  # (n, n)
@@ -29,7 +31,7 @@ class Derivatives(NamedTuple):
 def derivatives(
     system: System, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None, tau, loads
 ) -> Derivatives:
-    """See `System.derivatives`."""
+    """Return the partial derivatives of u̇ at a state; arguments as in `System.derivatives`."""
     instance = system._fast
     if loads is None:
         instance.solve(t, q, u, inputs, tau)  # names the body if there is no solution

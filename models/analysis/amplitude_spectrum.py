@@ -1,4 +1,4 @@
-"""Amplitude spectra of records."""
+"""Amplitude spectra of sampled signals."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ EVEN = 1e-6  # relative difference of the steps of even samples
 
 
 def amplitude_spectrum(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return frequencies [Hz] and amplitudes of a record without its mean.
+    """Return frequencies [Hz] and amplitudes of a signal without its mean.
 
-    A sine that fits into the record a whole number of times has its own amplitude. Records with
-    uneven times, or with rows missing, are interpolated to even times.
+    A sine with a whole number of periods in the record appears with its true amplitude. Signals
+    with uneven sampling or missing rows are interpolated to even times.
     """
     there = np.isfinite(values)
     t, y = time[there], values[there]
@@ -34,7 +34,9 @@ def amplitude_spectrum(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray
 def draw_spectra(
     time: np.ndarray, columns: Mapping[str, np.ndarray], path: str | Path, marks: tuple = ()
 ) -> None:
-    """Write a picture of the spectra of columns, a panel each; `marks` are frequencies [Hz]."""
+    """Draw the amplitude spectra of columns into a file, one panel each; `marks` are frequencies
+    [Hz] to indicate.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -1,7 +1,8 @@
-"""Accelerations and outputs of many states of one mechanism: lanes of a vector register first, then threads.
+"""Accelerations and outputs of many states of one mechanism, evaluated in SIMD lanes and several
+threads.
 
-Arguments are dense rows; what is left out has the value of the description. States of mechanisms with closed loops are solved one after another,
-since what their solution decides differs from state to state.
+Arguments are dense rows; omitted ones take the values of the description. States of mechanisms with
+closed loops are solved one by one, since the steps of their solution differ from state to state.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ WORTH = 20_000  # states times freedoms from which a thread of its own pays
 
 
 class Batch(NamedTuple):
-    """Checked arguments: contiguous rows, and everything but q and u in one array or None."""
+    """Checked arguments of a batch: contiguous rows, with everything but q and u in one array or
+    None.
+    """
 
     t: np.ndarray
     q: np.ndarray
@@ -35,7 +38,7 @@ class Batch(NamedTuple):
 
 
 def rows_of(values: ArrayLike, count: int, width: int, name: str) -> np.ndarray:
-    """Return an argument as contiguous rows: one for all states, or one each."""
+    """Return an argument as contiguous rows, given once for all states or once for each."""
     array = np.asarray(values, dtype=float)
     if array.ndim > 2:
         array = array.reshape(array.shape[0], -1) if array.shape[0] == count else array
@@ -73,7 +76,7 @@ def input_columns(
 
 
 def checked_batch(system: System, t, q, u, inputs, tau, loads, states) -> Batch:
-    """Return the arguments of a batch, checked."""
+    """Return the checked arguments of a batch."""
     c, val = system.compiled, system._fast.ws.val
     rows = np.atleast_2d(np.asarray(q, dtype=float))
     count = len(rows)
@@ -107,7 +110,7 @@ def accelerations_many(
     outputs: Sequence[str],
     threads: int | None,
 ) -> Any:
-    """See `System.accelerations_many`."""
+    """Return accelerations and outputs of many states; arguments as in `System.accelerations_many`."""
     if threads is not None and threads < 1:
         raise ValueError(f"threads is {threads}, expected at least 1")
     columns = {column.name: column.register for column in system.compiled.outputs}
@@ -141,7 +144,7 @@ def evaluate_in_lanes(
     values: np.ndarray,
     threads: int | None,
 ) -> bool:
-    """Evaluate all states on some threads; False when one of them has no solution."""
+    """Evaluate all states in several threads; return False if one of them has no solution."""
     instance = system._fast
     instance.ws.val[0] = given.t[0, 0] if len(given.t) else 0.0
     count = len(given.q)
@@ -207,7 +210,7 @@ def refuse_not_finite(
 def evaluate_singly(
     system: System, given: Batch, registers: np.ndarray, udot: np.ndarray, values: np.ndarray
 ) -> None:
-    """Evaluate the states without lanes; errors name the state."""
+    """Evaluate the states one by one, so that an error message names the failing state."""
     instance, c = system._fast, system.compiled
     nx, ni, n = len(c.states), len(c.inputs), system.n
     first = c.registers[c.inputs[0]] if ni else 0

@@ -1,10 +1,12 @@
-"""Directions allowed by the constraints: changes of positions and speeds by independent numbers and
-inputs.
+"""Tangent directions of the constraints: how dependent positions and speeds change with independent
+ones, states and inputs.
 
-Rows of positions g(q, x, w, t) = 0 leave δ = T_p y and what follows x and w; all rows, J u + d(q, x, w, t) = 0, leave
-J δu = -∂(J u + d)/∂(q, x, w): T v and what the turning of the rows asks for. Blades and rolling bodies restrict speeds only: where they move
-there are more independent places y than speeds v (J. I. Neimark, N. A. Fufaev, Dynamics of Nonholonomic Systems, 1972). About rest y along the
-allowed speeds suffices: nothing leaves it. Derivatives are differences of the residuals of the rows, which are smooth.
+Position rows g(q, x, w, t) = 0 allow δ = T_p y plus the changes that x and w cause; all rows, J u +
+d(q, x, w, t) = 0, give J δu = -∂(J u + d)/∂(q, x, w): T v plus the change that the rotation of the
+rows requires. Blades and rolling bodies restrict speeds only: for moving ones there are more
+independent positions y than speeds v (J. I. Neimark, N. A. Fufaev, Dynamics of Nonholonomic
+Systems, 1972). About an equilibrium y along the allowed speeds suffices. Derivatives are
+differences of the row residuals, which are smooth.
 """
 
 from __future__ import annotations
@@ -35,14 +37,14 @@ class Tangents(NamedTuple):
 
     @property
     def driven(self) -> bool:
-        """Return whether states or inputs move positions through velocity constraints."""
+        """Return whether states or inputs change positions through velocity constraints."""
         return bool(self.speeds[:, self.coordinates.size + self.independent.size :].any())
 
 
 def tangents(
     evaluation: Evaluation, chart: Chart, u: np.ndarray, x: np.ndarray, every_place: bool = False
 ) -> Tangents:
-    """Return the allowed directions at a state on the constraints."""
+    """Return the tangent directions at a state that satisfies the constraints."""
     if not chart.system.compiled.loops:
         return unconstrained_tangents(chart, x.size + evaluation.inputs.size)
     rows = ConstraintRows(evaluation, chart, u, x)
@@ -62,7 +64,9 @@ def tangents(
 def allowed_tangents(
     evaluation: Evaluation, chart: Chart, u: np.ndarray, x: np.ndarray
 ) -> Tangents:
-    """Return the places along the allowed speeds, as states and inputs are."""
+    """Return the tangent directions with positions along the allowed speeds, at given states and
+    inputs.
+    """
     others = x.size + evaluation.inputs.size
     if not (chart.system.compiled.loops and u.any()):
         return unconstrained_tangents(chart, others)
@@ -75,7 +79,7 @@ def allowed_tangents(
 
 
 def unconstrained_tangents(chart: Chart, others: int) -> Tangents:
-    """Return the directions of an unconstrained system without rotations."""
+    """Return the tangent directions of an unconstrained system without quaternions."""
     nothing = np.zeros((chart.system.n, others))
     return assembled_tangents(
         chart, chart.T, chart.independent, nothing, np.hstack((0.0 * chart.T, nothing))
@@ -90,7 +94,7 @@ def assembled_tangents(
     turned: np.ndarray,
     by_rates: np.ndarray | None = None,
 ) -> Tangents:
-    """Return all columns: positions, speeds, states and inputs."""
+    """Return the tangent directions with all columns: positions, speeds, states and inputs."""
     n, p = T.shape
     places = np.hstack((T, 0.0 * chart.T, following))
     speeds = np.hstack((turned[:, :p], chart.T, turned[:, p:]))
@@ -104,7 +108,7 @@ def assembled_tangents(
 
 
 class ConstraintRows:
-    """The constraint rows at a state: J and how the residuals change."""
+    """The constraint rows at a state: their Jacobian J and the derivatives of their residuals."""
 
     def __init__(self, evaluation: Evaluation, chart: Chart, u: np.ndarray, x: np.ndarray):
         self.evaluation, self.chart, self.u, self.x = evaluation, chart, u, x
@@ -123,12 +127,12 @@ class ConstraintRows:
         x: np.ndarray | None = None,
         inputs: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return the residuals of all rows."""
+        """Return the residuals of all rows at position (`level` 0) or velocity level (1)."""
         return self.evaluation.residuals(level, q, u, self.x if x is None else x, inputs)
 
     def place_tangent(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return directions that the rows of positions leave, and the speeds whose local
-        coordinates are independent, units of their rows.
+        """Return a basis of the directions that the position rows allow, and the speeds whose local
+        coordinates serve as independent ones.
         """
         J = self.J[self.positions]
         J = J / np.maximum(np.linalg.norm(J, axis=1, keepdims=True), 1e-300)
@@ -141,7 +145,7 @@ class ConstraintRows:
         return T, chosen
 
     def by_values(self) -> np.ndarray:
-        """Return the rows of positions by states and inputs."""
+        """Return the derivatives of the position rows by states and inputs."""
         nx = self.x.size
 
         def response(values: np.ndarray) -> np.ndarray:
@@ -153,8 +157,8 @@ class ConstraintRows:
         )
 
     def turning(self, places: np.ndarray) -> np.ndarray:
-        """Return the rates of the rows at the same speeds, by y, states and inputs, where the
-        places go along.
+        """Return the derivatives of the row rates at fixed speeds by y, states and inputs; `places`
+        are the position directions.
         """
         nx, beside = self.x.size, np.concatenate((self.x, self.evaluation.inputs))
         p = places.shape[1] - beside.size
@@ -178,7 +182,7 @@ class ConstraintRows:
 
 
 def dependent_changes(J: np.ndarray, independent: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """Return the changes of dependent numbers that compensate a change of the rows."""
+    """Return the changes of the dependent variables that compensate a change of the rows."""
     n = J.shape[1]
     dependent = np.setdiff1d(np.arange(n), independent)
     found = np.zeros((n, change.shape[1]))

@@ -1,8 +1,10 @@
-"""The loops that the controllers of a mechanism close about its state of rest: each opened at its command, with the margins that are left.
+"""Control loops about an equilibrium: each opened at its command, with its stability margins.
 
-A continuous controller is linearised with the mechanism. A sampled one is taken from sample to sample: its law as it stands, differenced about rest
-(exact, since it is linear within its limits), behind the plant under a held command with the controller's delay and its largest jitter. The other
-controllers stay closed; sampled ones stand there as they rest (models/controllers/expansion.py).
+A continuous controller is linearised with the mechanism. A sampled one is analysed in discrete
+time: its unlimited law is differentiated about the equilibrium (exact, since it is linear within
+its limits) and combined with the plant under a held command, the controller's delay and its largest
+jitter. All other controllers stay closed; sampled ones then act as in equilibrium
+(models/controllers/expansion.py).
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ BEGUN = 1e-6  # part of the time (of 1 s before it) after which a stage counts a
 
 @dataclass(frozen=True)
 class ControlLoop:
-    """One control loop, opened at the command; it is closed by u = -L u."""
+    """One control loop L, opened at its command; it is closed by u = -L u."""
 
     name: str
     period: float  # s, 0: continuous
@@ -110,7 +112,7 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
 
 @dataclass(frozen=True)
 class StageLoops:
-    """The loops of the controllers at the beginning of a stage of a run."""
+    """The control loops at the beginning of one stage of a run."""
 
     stage: str
     time: float  # s
@@ -118,7 +120,9 @@ class StageLoops:
 
 
 def sensors_of_observers(written: Description) -> set[str]:
-    """Return the controllers that observers alone read and no actuator takes: they close no loop, as margins know what observers estimate."""
+    """Return the controllers that only observers read and no actuator uses: they close no loop,
+    since margins are computed with the estimated quantities.
+    """
     read: set[str] = set()
     for path, text in expressions(written):
         if path[0] != "observers" and isinstance(text, str):
@@ -131,11 +135,11 @@ def sensors_of_observers(written: Description) -> set[str]:
 
 
 def stage_loops(system: System, inputs: Mapping[str, float] | None = None) -> list[StageLoops]:
-    """Return the loops of the continuous single-command controllers as every stage begins.
+    """Return the loops of continuous single-command controllers at the beginning of every stage.
 
-    Each is opened in the state of the run there, the others closed; sampled ones are left out. The
-    state is frozen: what drifts without swinging counts as unstable if it grows within its stage,
-    faster than 1/duration.
+    Each loop is opened at the state that the run has there, the others are closed; sampled
+    controllers are left out. The state is frozen: a non-oscillating drift counts as unstable only
+    if it grows faster than 1/duration of the stage.
     """
     from kinetree.models.analysis.operating_point import instant_of
 
@@ -150,7 +154,9 @@ def stage_loops(system: System, inputs: Mapping[str, float] | None = None) -> li
 
 
 def within_stage(each: ControlLoop, duration: float) -> ControlLoop:
-    """Return a loop that counts as stable where all that grows drifts too slowly for its stage."""
+    """Return a loop, marked as stable if everything that grows is a drift too slow to matter within
+    its stage.
+    """
     values = np.linalg.eigvals(each.loop.closed())
     growing = values[values.real > 0.0]
     drifts = np.abs(growing.imag) <= DRIFT * np.abs(values).max(initial=0.0)
@@ -160,7 +166,7 @@ def within_stage(each: ControlLoop, duration: float) -> ControlLoop:
 
 
 def worst_loop(stages: list[StageLoops]) -> tuple[StageLoops, ControlLoop] | None:
-    """Return the stage and the loop with the least modulus margin; an unstable one comes first."""
+    """Return the stage and the loop with the smallest modulus margin; unstable loops come first."""
     pairs = [(stage, loop) for stage in stages for loop in stage.loops]
 
     def rank(pair: tuple[StageLoops, ControlLoop]) -> tuple[bool, float]:
@@ -170,7 +176,7 @@ def worst_loop(stages: list[StageLoops]) -> tuple[StageLoops, ControlLoop] | Non
 
 
 def loops_at(system: System, instant: RunInstant) -> list[ControlLoop]:
-    """Return the loops of the continuous single-command controllers in a state of a run."""
+    """Return the loops of continuous single-command controllers at an instant of a run."""
     from kinetree.models.analysis.linearization import linearize
     from kinetree.models.analysis.operating_point import controller_memory, system_at_instant
     from kinetree.models.system.controller_variants import opened
@@ -222,7 +228,7 @@ def evaluate_or_default(
 
 
 def negated_loop(loop: StateSpace) -> StateSpace:
-    """Return the loop with opposite sign, to be closed by negative feedback."""
+    """Return the loop with opposite sign, so that it is closed by negative feedback."""
     if isinstance(loop, SampledLoop):
         return SampledLoop(loop.A, loop.B, -loop.C, -loop.D, loop.period)
     return StateSpace(loop.A, loop.B, -loop.C, -loop.D)

@@ -1,8 +1,10 @@
 """Poles of a free decay by least squares over all samples: variable projection.
 
     min over λ of Σ_c |y_c - Φ(λ) a_c|²/σ_c²,   a_c the best amplitudes for these λ
-columns of Φ: exp(λt) of a real λ, exp(-st) cos(ωt) and exp(-st) sin(ωt) of a pair. The Jacobian is that of L. Kaufman (1975), -P ∂Φ a with P the
-projector onto what Φ leaves; at the minimum s² (JᵀJ)⁻¹ is the covariance of the poles. Cost: a factorisation of Φ per iteration.
+columns of Φ: exp(λt) of a real λ, exp(-st) cos(ωt) and exp(-st) sin(ωt) of a pair. The Jacobian is
+that of L. Kaufman (1975), -P ∂Φ a with P the projector onto what Φ leaves; at the minimum s²
+(JᵀJ)⁻¹ is the covariance of the poles, s² the residual variance. Cost: a factorisation of Φ per
+iteration.
 """
 
 from __future__ import annotations
@@ -38,12 +40,12 @@ class Poles:
         return np.concatenate((self.single, self.decay, self.turn))
 
     def put(self, values: np.ndarray) -> Poles:
-        """Return poles of the same kinds with new numbers."""
+        """Return poles of the same kinds with new values."""
         n, m = self.single.size, self.decay.size
         return Poles(values[:n], values[n : n + m], values[n + m :])
 
     def columns(self, t: np.ndarray) -> np.ndarray:
-        """Return Φ: real ones, cosines, sines."""
+        """Return the matrix Φ at times t: columns of real poles, cosines, sines."""
         fade = np.exp(-np.outer(t, self.decay))
         angle = np.outer(t, self.turn)
         return np.hstack(
@@ -57,7 +59,9 @@ def amplitudes(poles: Poles, t: np.ndarray, channels: np.ndarray) -> np.ndarray:
 
 
 class Projection:
-    """Residuals and their Jacobian for scipy; channels are divided by their noise."""
+    """Residuals of the variable projection and their Jacobian for scipy; channels are divided by
+    their noise.
+    """
 
     def __init__(self, start: Poles, t: np.ndarray, channels: np.ndarray):
         self.start, self.t, self.channels = start, t, channels
@@ -68,7 +72,7 @@ class Projection:
 
     @staticmethod
     def pace(start: Poles) -> np.ndarray:
-        """Return the scale of each pole's parameters."""
+        """Return the scale of each parameter of the poles."""
         sizes = np.hypot(start.decay, start.turn)
         return np.concatenate((np.abs(start.single), sizes, sizes))
 
@@ -80,7 +84,7 @@ class Projection:
         return (self.channels - Q @ (Q.T @ self.channels)).T.ravel()
 
     def basis(self, poles: Poles) -> np.ndarray:
-        """Return an orthonormal basis of the columns."""
+        """Return an orthonormal basis of the columns of Φ."""
         return np.linalg.qr(poles.columns(self.t))[0]
 
     def jacobian(self, x: np.ndarray) -> np.ndarray:
@@ -108,7 +112,7 @@ class Projection:
 
 
 def pole_bounds(poles: Poles, samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounds of poles per sample that the record can resolve."""
+    """Return bounds, per sample, of the poles that the record can resolve."""
     n, m = poles.single.size, poles.decay.size
     most, least = np.full(n + m, 30.0), np.full(n + m, 30.0 / samples)
     low = np.concatenate((-most[:n], -least[n:], np.zeros(m)))
@@ -118,7 +122,7 @@ def pole_bounds(poles: Poles, samples: int) -> tuple[np.ndarray, np.ndarray]:
 def refine_poles(
     start: Poles, t: np.ndarray, channels: np.ndarray, rounds: int = 3
 ) -> tuple[Poles, np.ndarray, np.ndarray]:
-    """Return poles that fit all samples best, their covariance, and the noise of every channel."""
+    """Return the poles that fit all samples best, their covariance, and the noise of every channel."""
     t = t - t[0]
     noise = np.maximum(channels.std(axis=0), 1e-300)
     poles = start

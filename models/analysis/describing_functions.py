@@ -1,12 +1,13 @@
 """Limit cycles of a loop with one nonlinear part, by describing functions.
 
-The part answers a sine of amplitude A by N(A) times that sine, as far as the first harmonic goes; the loop u = -L N y swings by itself where
-1 + N(A) L(jω) = 0. What it swings at is stable if a larger amplitude makes the loop fall back: for a loop with the gain N(A) that is its stability
-just beyond A (J. C. Gelb, W. E. Vander Velde, Multiple-Input Describing Functions, 1968, ch. 2 and 3, app. B). Higher harmonics are left out: the
-loop has to be a low pass.
+The response of the nonlinear part to a sine of amplitude A has the first harmonic N(A) times that
+sine; the loop u = -L N y oscillates where 1 + N(A) L(jω) = 0. A limit cycle is stable if the loop
+decays from a larger amplitude, i.e. if the loop with gain N(A) is stable just beyond A (J. C. Gelb,
+W. E. Vander Velde, Multiple-Input Describing Functions, 1968, ch. 2 and 3, app. B). Higher
+harmonics are neglected: the loop must be a low-pass filter.
 
-overlap  no answer within ±w, then the excess: a valve with overlap        limit     y up to ±w, then w
-friction w sign(y): Coulomb's friction, with y a speed; a relay             backlash  a gap of ±w: y follows behind it
+overlap no answer within ±w, then the excess: a valve with overlap limit y up to ±w, then w friction
+w sign(y): Coulomb's friction, with y a speed; a relay backlash a gap of ±w: y follows behind it
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def open_loop_response(loop: StateSpace, omega: np.ndarray | float, delay: float
 
 
 def grid_zeros(f: Callable[[float], float], x: np.ndarray, values: np.ndarray) -> list[float]:
-    """Return zeros between the points of a grid."""
+    """Return the interpolated zeros of a function f that is sampled on a grid x."""
     return [
         float(brentq(f, x[k], x[k + 1], xtol=1e-12))  # type: ignore[arg-type]
         for k in np.flatnonzero(values[:-1] * values[1:] < 0.0)

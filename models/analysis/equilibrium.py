@@ -1,4 +1,4 @@
-"""The record of a static equilibrium: coordinates, loads, reactions, modes, stability, neutral
+"""The result of a statics computation: coordinates, loads, reactions, modes, stability, neutral
 directions.
 """
 
@@ -30,7 +30,7 @@ SHARE = 0.3  # part of the largest component from which a coordinate is named
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """A static equilibrium."""
+    """A static equilibrium with its reactions and stability."""
 
     coordinates: dict[str, float]
     states: dict[str, float]
@@ -60,7 +60,7 @@ class Equilibrium:
 
     @cached_property
     def growing(self) -> np.ndarray:
-        """Return eigenvalues with a positive real part beyond the errors with which they are known."""
+        """Return the eigenvalues whose positive real part exceeds their rounding error."""
         if self.linear.conservative:
             return self.eigenvalues[np.real(self.eigenvalues) > 0.0]
         values, errors = eigenvalue_errors(self.linear.A)
@@ -73,7 +73,7 @@ class Equilibrium:
 
     @property
     def modes(self) -> Modes:
-        """Return all oscillation modes, slowest first."""
+        """Return all modes of small oscillation, slowest first."""
         zero = (
             GROWTH * float(np.abs(self.eigenvalues).max(initial=0.0)) if self.undetermined else 0.0
         )
@@ -135,7 +135,7 @@ def equilibrium_record(
     residual: float,
     iterations: int,
 ) -> Equilibrium:
-    """Return the record of the equilibrium (q, x)."""
+    """Return the data of the equilibrium (q, x)."""
     c, zero = system.compiled, np.zeros(system.n)
     states = dict(zip(c.states, map(float, x), strict=True))
     linear = linearize(system, t, q, None, inputs, (), states, at_rest=True)
@@ -168,10 +168,10 @@ def equilibrium_record(
 
 
 def eigenvalue_errors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues of a matrix and how far they move by rounding of its entries.
+    """Return the eigenvalues of a matrix and how far rounding of its entries can move them.
 
-    An eigenvalue moves by |ΔA|/|yᴴx| with its unit vectors x and y; a multiple zero, for which
-    that is infinite, by a root of the rounding: at most GROWTH of the matrix.
+    An eigenvalue moves by |ΔA|/|yᴴx| with its unit vectors x and y. For a multiple zero that is
+    infinite, and the bound is a root of the rounding: at most GROWTH times the matrix norm.
     """
     if not A.size:
         return np.zeros(0, dtype=complex), np.zeros(0)
@@ -188,8 +188,8 @@ def neutral_directions(
 ) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]]:
     """Return names and vectors of the neutral directions, the scaled null space of ∂(a, ẋ)/∂(y, x).
 
-    Vectors keep their units; where the mechanism moves, its largest coordinate is 1. A direction
-    counts as neutral below the part `least` of the largest stiffness.
+    Vectors keep their units, and the largest mechanical coordinate is 1. A direction counts as
+    neutral if its stiffness is below `least` times the largest.
     """
     f = len(linear.coordinates)
     if not linear.A.size:
@@ -229,9 +229,10 @@ def neutral_directions(
 
 
 def memory_states(J: np.ndarray, sizes: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """Return a mask of states that keep any value at standstill: stretch of tyres and friction, counters.
+    """Return a mask of states that keep any value at standstill, such as the deflection of tyres
+    and friction elements, and counters.
 
-    J are the slopes of their rates by positions and states at speeds of zero.
+    J contains the derivatives of their rates by positions and states at zero speeds.
     """
     own = sizes[sizes.size - rates.size :]
     still = np.abs(J * sizes).max(axis=1, initial=0.0) <= KEEPS * own
@@ -239,7 +240,7 @@ def memory_states(J: np.ndarray, sizes: np.ndarray, rates: np.ndarray) -> np.nda
 
 
 def separated_basis(basis: np.ndarray) -> np.ndarray:
-    """Return a unique basis of a null space with a leading component 1 per vector."""
+    """Return a unique basis of a null space in which every vector has a leading component 1."""
     found = basis.copy()
     for k in range(found.shape[1]):
         row, column = np.unravel_index(np.abs(found[:, k:]).argmax(), found[:, k:].shape)

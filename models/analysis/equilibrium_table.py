@@ -1,4 +1,4 @@
-"""A state of rest as an engineer reads it: every number in the unit that fits it, rounding left out."""
+"""An equilibrium as a table for engineers: every value in a suitable unit, rounding noise removed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ TABLES = ("Coordinates", "States", "Outputs", FORCES)
 
 
 def tables_of(rest: Equilibrium, hinges: bool = False) -> dict[str, dict[str, float]]:
-    """Return the values of an equilibrium by what they are; coordinates of hinges of beams where they are asked for."""
+    """Return the values of an equilibrium by kind; coordinates of beam hinges only if `hinges` is
+    set.
+    """
     left_out = frozenset() if hinges else hinge_coordinates(rest.system.description)
     own = {name: value for name, value in rest.coordinates.items() if name not in left_out}
     values = (own, rest.states, rest.outputs, rest.forces)
@@ -33,7 +35,7 @@ def tables_of(rest: Equilibrium, hinges: bool = False) -> dict[str, dict[str, fl
 
 
 def rest_rows(rest: Equilibrium, digits: int = 6) -> dict[str, list[Row]]:
-    """Return name, number and unit of every value of an equilibrium, grouped by kind."""
+    """Return name, value and unit of every quantity of an equilibrium, grouped by kind."""
     from kinetree.models.run.simulation import empty_result
     from kinetree.models.run.simulation_unit import make_unit
 
@@ -50,9 +52,9 @@ def rest_rows(rest: Equilibrium, digits: int = 6) -> dict[str, list[Row]]:
 
 
 def compared_rows(rests: Mapping[str, Equilibrium], digits: int = 6) -> dict[str, list[list[str]]]:
-    """Return rows of a name, a number of every equilibrium, and the unit, by what they are.
+    """Return rows of a name, its value in every equilibrium, and the unit, grouped by kind.
 
-    What one of them does not have is an empty text. All numbers of a row are in one unit.
+    A quantity that an equilibrium lacks is an empty text. All values of a row have one unit.
     """
     from kinetree.models.run.simulation import empty_result
     from kinetree.models.run.simulation_unit import make_unit
@@ -76,7 +78,7 @@ def compared_rows(rests: Mapping[str, Equilibrium], digits: int = 6) -> dict[str
 
 
 def plain_rows(rests: Mapping[str, Equilibrium]) -> Iterator[tuple[str, str, str, float, str]]:
-    """Return state, kind, name, value and unit (SI) of everything that is known of equilibria."""
+    """Yield state, kind, name, value and unit (SI) of all quantities of the equilibria."""
     from kinetree.models.run.simulation import empty_result
     from kinetree.models.run.simulation_unit import make_unit
 
@@ -96,7 +98,7 @@ def plain_rows(rests: Mapping[str, Equilibrium]) -> Iterator[tuple[str, str, str
 
 
 def neutral_combination(direction: Mapping[str, float]) -> str:
-    """Return a direction that nothing holds as a sum, such as 'x + 0.5 turn'."""
+    """Return a neutral direction as a sum, such as 'x + 0.5 turn'."""
     largest = max(map(abs, direction.values()), default=0.0)
     parts = [(name, x) for name, x in direction.items() if abs(x) > SHOWN * largest]
     text = ""
@@ -107,7 +109,9 @@ def neutral_combination(direction: Mapping[str, float]) -> str:
 
 
 def scaled_value(empty: Result, name: str, value: float, digits: int) -> tuple[str, str]:
-    """Return a value and its unit."""
+    """Return a value and its unit as text, in the display unit of the result `empty`; rounding
+    noise becomes 0.
+    """
     unit = empty.unit(name) if name in empty else ""
     value = 0.0 if abs(value) < DUST.get(unit, 0.0) else value
     number, shown = as_read(empty, name, np.array(value)) if name in empty else (value, "")

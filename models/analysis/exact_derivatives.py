@@ -1,10 +1,12 @@
 """Exact derivatives of a mechanism, used by all analyses.
 
-`Slopes` gives the rows (a, ẋ, outputs) by the columns (y, v, x, w): accelerations of the independent speeds, rates of the first-order states and
-chosen registers, by local coordinates (models/system/local_coordinates.py), independent speeds, states and inputs,
-along the constraints (`tangents`).
-They are exact to rounding, by dual numbers in eight directions an evaluation, O(N) each. Where a law has a corner they are those of one side.
-Where a slope is not finite (a law that is infinitely steep), or kernels run in plain Python, differences stand in (`differences`).
+`Slopes` gives the Jacobian with rows (a, ẋ, outputs) and columns (y, v, x, w). Rows: accelerations
+of the independent speeds, rates of the first-order states, chosen registers. Columns: local
+coordinates (models/system/local_coordinates.py), independent speeds, states and inputs, along the
+constraints (`tangents`). Derivatives are exact to rounding, by dual numbers in eight directions per
+evaluation, O(N) each. At a kink of a law they are those of one side. If a derivative is not finite
+(an infinitely steep law), or kernels run as plain Python, finite differences are used
+(`finite_differences`).
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ LARGE_STEP = 1e3  # inputs and states mostly enter linearly, and small changes o
 
 
 class SlopeCall:
-    """The entry `slopes` on the blocks of an instance, prepared once."""
+    """A prepared call of the entry point `slopes` on the memory blocks of an instance."""
 
     def __init__(self, instance: Instance, entry: Callable[..., int]):
         c, ws = instance.compiled, instance.ws
@@ -64,7 +66,7 @@ class SlopeCall:
 
 
 def slope_call(instance: Instance) -> SlopeCall | None:
-    """Return the prepared call of an instance; None where kernels run in plain Python."""
+    """Return the prepared call of an instance; None if kernels run as plain Python."""
     if instance.slope_call is None:
         entry = pointer_entry("slopes")
         instance.slope_call = None if entry is None else SlopeCall(instance, entry)
@@ -74,9 +76,10 @@ def slope_call(instance: Instance) -> SlopeCall | None:
 def dual_slopes(
     instance: Instance, t: float, registers: Sequence[int] | None = None
 ) -> np.ndarray | None:
-    """Return rows u̇ (and ẋ, registers) by columns q, u, forces, x, inputs at an instance's state.
+    """Return the Jacobian of u̇ (and ẋ, registers) by q, u, forces, x, inputs at an instance's
+    state.
 
-    Its accelerations must have been asked for just before. None where kernels run in plain Python.
+    Its accelerations must have been computed just before. None if kernels run as plain Python.
     """
     call = slope_call(instance)
     return None if call is None else call(t, registers)
@@ -97,9 +100,11 @@ def plan_of(instance: Instance) -> np.ndarray:
 
 
 class Slopes:
-    """Derivatives about one state of a chart: its place, the independent speeds v, the states x, the inputs of the evaluation.
+    """Derivatives about one state: a local chart, the independent speeds v, the states x, the
+    inputs of the evaluation.
 
-    Left out, the tangents are those along which places and speeds have the same freedoms, and nothing follows states and inputs.
+    By default the tangent directions have as many positions as speeds, and nothing depends on
+    states and inputs.
     """
 
     def __init__(
@@ -119,19 +124,19 @@ class Slopes:
 
     @property
     def along(self) -> Tangents:
-        """Return the directions in which the state moves."""
+        """Return the tangent directions along which the state may change."""
         if self._along is None:
             self._along = allowed_tangents(self.evaluation, self.chart, self.u, self.x)
         return self._along
 
     def matrix(self) -> np.ndarray:
-        """Return rows (a, ẋ, registers) by columns (y, v, x, w)."""
+        """Return the Jacobian of (a, ẋ, registers) by (y, v, x, w)."""
         found = self.by_duals()
         self.exact = found is not None
         return self.by_differences() if found is None else found
 
     def by_duals(self) -> np.ndarray | None:
-        """Return exact derivatives, or None if there are none."""
+        """Return exact derivatives, or None if they are not available."""
         evaluation, chart, along = self.evaluation, self.chart, self.along
         evaluation.call(
             "accelerations", chart.q, self.u, self.x
@@ -150,7 +155,7 @@ class Slopes:
         return found if np.isfinite(found).all() else None
 
     def by_differences(self) -> np.ndarray:
-        """Return derivatives by finite differences, where exact ones are not available."""
+        """Return derivatives by finite differences."""
         z = np.concatenate((self.x, self.evaluation.inputs))
         p, nx = self.along.places.shape[1] - z.size, self.x.size
 
@@ -168,8 +173,8 @@ class Slopes:
         return automatic_differences(response, np.zeros(p + z.size), DIFFERENCE_STEP * sizes)
 
     def response(self, change: np.ndarray, x: np.ndarray, inputs: np.ndarray) -> np.ndarray:
-        """Return the accelerations of the independent speeds, rates of the states and registers
-        along the tangents.
+        """Return independent accelerations, rates of the states and registers after a change along
+        the tangent directions.
         """
         place, ws = (
             self.chart.moved(self.chart.q, self.along.places @ change),

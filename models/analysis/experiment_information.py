@@ -1,9 +1,11 @@
 """Comparison of planned experiments by the information they give about parameters.
 
-A run with noise of σ_j on its columns tells F = Σ_j Σ_k (∂y_j(t_k)/∂θ)(∂y_j(t_k)/∂θ)ᵀ/σ_j² (Fisher's information). No unbiased estimate from it has a
-smaller covariance than F⁻¹ (Cramér and Rao), and least squares reach it for small noise: its roots are the deviations to expect. Of experiments of
-the same length that with the largest det F makes the smallest ellipsoid of uncertainty (A. C. Atkinson, A. N. Donev, Optimum Experimental Designs,
-1992, ch. 9); experiments that are made together add their F.
+A run with noise of σ_j on its columns gives the Fisher information F = Σ_j Σ_k
+(∂y_j(t_k)/∂θ)(∂y_j(t_k)/∂θ)ᵀ/σ_j². No unbiased estimate from it has a smaller covariance than F⁻¹
+(Cramér-Rao bound), and least squares reaches it for small noise: the roots of its diagonal are the
+expected standard deviations. Of experiments of equal length the one with the largest det F has the
+smallest ellipsoid of uncertainty (A. C. Atkinson, A. N. Donev, Optimum Experimental Designs, 1992,
+ch. 9). For experiments performed together F is added.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Information:
-    """Fisher's information of parameters in their own units."""
+    """The Fisher information matrix of parameters, in the parameters' units."""
 
     parameters: tuple[str, ...]
     information: np.ndarray
@@ -57,8 +59,8 @@ class Information:
         )
 
     def score(self, values: Sequence[float]) -> float:
-        """Return the mean of log10 of the information in units of the parameters' sizes, one per
-        parameter: 4 means 1 % of each, uncorrelated.
+        """Return the mean of log10 of the information per parameter, relative to the parameters'
+        sizes: 4 means a standard deviation of 1 % each, uncorrelated.
         """
         sizes = np.array([abs(value) or 1.0 for value in values])
         sign, log = np.linalg.slogdet(self.information * np.outer(sizes, sizes))

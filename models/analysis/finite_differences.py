@@ -1,4 +1,6 @@
-"""Differences of fourth order whose step is shortened until the second and the fourth order agree: where there are no exact slopes."""
+"""Fourth-order finite differences whose step is shortened until they agree with second-order ones,
+for functions without exact derivatives.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ AGREE = (
 def automatic_differences(
     function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, steps: np.ndarray
 ) -> np.ndarray:
-    """Return the Jacobian by differences with automatic step sizes (orders two and four compared)."""
+    """Return the Jacobian of a function by differences with automatic step sizes (orders two and
+    four compared).
+    """
     columns = [difference_column(function, z, k, steps[k]) for k in range(z.size)]
     return np.column_stack(columns) if columns else np.zeros((function(z).size, 0))
 
@@ -24,7 +28,7 @@ def automatic_differences(
 def difference_column(
     function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, step: float
 ) -> np.ndarray:
-    """Return the derivatives by one number."""
+    """Return the derivatives of a function by entry k of z."""
     best, least = np.zeros(0), np.inf
     for factor in FINER:
         h = (z[k] + step * factor) - z[k]  # exactly representable
@@ -45,7 +49,7 @@ def difference_column(
 def changed_value(
     function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, change: float
 ) -> np.ndarray:
-    """Return the function with one number changed."""
+    """Return the value of a function with entry k of z changed."""
     moved = z.copy()
     moved[k] += change
     return function(moved)
@@ -58,7 +62,9 @@ def bounded_differences(
     low: np.ndarray,
     high: np.ndarray,
 ) -> np.ndarray:
-    """Return the central differences of whole runs, two a column; at a bound towards the inside."""
+    """Return the Jacobian by central differences, two runs per column; at a bound the difference is
+    one-sided towards the inside.
+    """
     columns = []
     for k in range(z.size):
         ends = [z.copy(), z.copy()]

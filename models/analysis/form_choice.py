@@ -1,8 +1,9 @@
-"""Times of one evaluation by each form, measured on this machine and remembered per class of trees.
+"""Selection of the fastest form (formulation): times of one evaluation measured on this machine and
+cached per class of trees.
 
-Trees of one class have the same numbers of bodies with given depth, freedoms and children, whatever their order and parameters.
-Times are kept per processor, engine and kernel sources in the cache folder; a form that would need too much memory, or far more work than
-the cheapest, is not tried.
+Trees of one class agree in the numbers of bodies with given depth, degrees of freedom and children,
+whatever their order and parameters. Times are cached per processor, engine and kernel sources.
+Forms that would need too much memory, or far more operations than the cheapest, are not measured.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ MEMORY = 5e7  # numbers that a form may keep
 
 
 def measured_times(system: System) -> dict[str, float]:
-    """Return the seconds per evaluation by name of the method, from memory or measured now."""
+    """Return the seconds per evaluation by form, cached or measured now."""
     path = memory_path()
     key = tree_class(freedoms_of(system), system.parents)
     known = read_times(path)
@@ -46,8 +47,8 @@ def measured_times(system: System) -> dict[str, float]:
 
 
 def measure_forms(system: System) -> dict[str, float]:
-    """Return the median time of one evaluation by every form worth trying, along a slow motion as
-    in an integration.
+    """Return the median time of one evaluation by every form worth measuring, along a slow motion
+    as in an integration.
     """
     predicted = system.costs()
     if system.rotors:
@@ -62,7 +63,7 @@ def measure_forms(system: System) -> dict[str, float]:
 
 
 def evaluation_time(system: System, method: str) -> float:
-    """Return the median seconds of one evaluation."""
+    """Return the median seconds of one evaluation by a form."""
     from kinetree.models.system.forms import GROUPS, entry_name
 
     instance = Instance(system.compiled, GROUPS.get(method, frozenset()))
@@ -80,7 +81,7 @@ def evaluation_time(system: System, method: str) -> float:
 
 
 def extra_memory(system: System, method: str) -> float:
-    """Return the memory of a form beyond that linear in the bodies."""
+    """Return the memory that a form needs beyond what is linear in the number of bodies."""
     counts = system.compiled.counts
     iterated = counts["nm"] + 2.0 * system.n**2
     by_form = {
@@ -94,14 +95,14 @@ def extra_memory(system: System, method: str) -> float:
 
 
 def freedoms_of(system: System) -> list[int]:
-    """Return n_i of the bodies 1..N."""
+    """Return the degrees of freedom n_i of the joints of bodies 1..N."""
     from kinetree.models.engine.flat_blocks import model_fields
 
     return np.diff(model_fields(system.compiled.ints, system.compiled.floats).u_at)[1:].tolist()
 
 
 def tree_class(freedoms: Sequence[int], parents: Sequence[int]) -> str:
-    """Return the name of the class of a tree: independent of the numbering."""
+    """Return the name of the class of a tree, which does not depend on the numbering of bodies."""
     depth = [0]
     children = [0] * (len(freedoms) + 1)
     for k in parents:
@@ -112,7 +113,7 @@ def tree_class(freedoms: Sequence[int], parents: Sequence[int]) -> str:
 
 
 def memory_path() -> Path:
-    """Return the file of the times of this machine."""
+    """Return the path of the cached times of this machine."""
     machine = hashlib.sha256(f"{processor_name()}/{kind()}/{sources_hash()}".encode()).hexdigest()[
         :16
     ]
@@ -130,7 +131,7 @@ def processor_name() -> str:
 
 
 def read_times(path: Path) -> dict[str, dict[str, float]]:
-    """Return the stored measurements, or nothing if the file cannot be read."""
+    """Return the cached measurements; empty if the file cannot be read."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

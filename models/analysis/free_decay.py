@@ -1,9 +1,11 @@
-"""Modes of a free decay: frequencies, decrements, amplitudes and phases from sampled channels, by the method of rotational invariance (ESPRIT).
+"""Modes of a free decay: frequencies, decrements, amplitudes and phases from sampled channels, by
+the method of rotational invariance (ESPRIT).
 
     y_c(k) = Σ_i Re a_ci z_i^k,   z = exp((-s + 2πi f) dt)
-The leading right singular vectors of the stacked Hankel matrices of all channels span the powers of z; shifting them by one sample gives z as
-eigenvalues (total least squares). From there all samples are met by least squares (models/analysis/decay_fit.py). As many z are taken as an
-information criterion pays for, or `order` of them; of those that it pays for, what noise could have made is left out again.
+The leading right singular vectors of the stacked Hankel matrices of all channels span the powers of
+z; shifting them by one sample gives z as eigenvalues (total least squares). They are refined by
+least squares over all samples (models/analysis/decay_fit.py). The number of z is `order`, or as an
+information criterion decides; in the latter case modes that noise could have produced are removed.
 Cost: a singular value decomposition of (channels N/2) x (N/2).
 """
 
@@ -32,7 +34,7 @@ SINGULAR_ROUNDING = 1e-13  # singular values below this part of the largest are 
 
 
 class DecayError(ValueError):
-    """Error of samples from which no decay can be identified."""
+    """Raised for samples from which no decay can be identified."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,11 @@ class DecayMode:
 
     @property
     def half_life(self) -> float:
-        """Return time in which the amplitude halves [s]; infinite where it does not decay."""
+        """Return the time [s] in which the amplitude halves; infinite if it does not decay."""
         return float(np.log(2.0)) / self.decay if self.decay > 0.0 else float("inf")
 
     def mean_amplitude(self, duration: float) -> dict[str, float]:
-        """Return the mean of the amplitude over the first seconds of the decay, per channel."""
+        """Return the mean amplitude over the first `duration` seconds of the decay, per channel."""
         gone = self.decay * duration
         share = -float(np.expm1(-gone)) / gone if gone else 1.0
         return {name: share * size for name, size in self.amplitudes.items()}
@@ -82,7 +84,7 @@ class Decay:
 
     @property
     def reliable(self) -> tuple[DecayMode, ...]:
-        """Return modes without a note."""
+        """Return the modes without a note of doubt."""
         return tuple(mode for mode in self.modes if not mode.note)
 
     @property
@@ -92,7 +94,7 @@ class Decay:
         )
 
     def plot(self, path: str | Path | None = None):
-        """Return channels and the sum of the modes; returns the figure."""
+        """Plot the channels and the sum of the modes; return the figure and, with a path, save it."""
         title = ", ".join(f"{mode.frequency:.4g} Hz" for mode in self.modes if mode.frequency)
         return draw_fit(self.time, self.measured, self.fitted, title, path)
 
@@ -133,7 +135,8 @@ def free_decay(
 ) -> Decay:
     """Return the modes of a free decay.
 
-    `order`: two per oscillation, one per part that does not swing, such as an offset; left out: as the singular values say.
+    `order`: two per oscillation and one per non-oscillating part, such as an offset; by default it
+    is chosen from the singular values.
     """
     t, columns, dt, rows, singular, V = hankel_decomposition(time, channels, order)
     values = np.column_stack(list(columns.values()))
@@ -163,9 +166,7 @@ def free_decay(
 def fitted_poles(
     V: np.ndarray, values: np.ndarray, order: int | None, rows: int
 ) -> tuple[Poles, np.ndarray, np.ndarray]:
-    """Return poles per sample from the invariance method, refined by least squares where that is
-    better.
-    """
+    """Return poles per sample by ESPRIT, refined by least squares if that improves them."""
     steps = np.arange(len(values), dtype=float)
     orders = (order,) if order else range(1, min(MAX_ORDER, rows // 3, len(V)) + 1)
     tried = [
@@ -184,7 +185,9 @@ def fitted_poles(
 
 
 def invariance_poles(V: np.ndarray) -> Poles | None:
-    """Return the poles of the leading vectors; None where one of them is no motion."""
+    """Return the poles from the leading singular vectors; None if one vanishes or grows too fast to
+    be physical.
+    """
     z = total_least_squares_poles(V.T)
     if not (np.abs(z) > LEAST_POLE).all():
         return None
@@ -224,8 +227,8 @@ def significant_modes(
 
 
 def noise_threshold(samples: int) -> float:
-    """Return the deviations of an amplitude that noise hardly reaches at any of so many
-    frequencies.
+    """Return how many standard deviations the amplitude of pure noise hardly exceeds at any of so
+    many frequencies.
     """
     return SIGNIFICANT_DEVIATIONS + float(np.sqrt(2.0 * np.log(samples)))
 
@@ -252,13 +255,13 @@ def mode_significance(poles: Poles, steps: np.ndarray, values: np.ndarray) -> np
 
 
 def sampled_poles(poles: Poles) -> np.ndarray:
-    """z of all poles, both of a pair."""
+    """Return z of all poles, both of a conjugate pair."""
     pair = np.exp(-poles.decay + 1j * poles.turn)
     return np.concatenate((np.exp(poles.single).astype(complex), pair, pair.conj()))
 
 
 def residual_notes(left: np.ndarray, noise: np.ndarray, order: int | None) -> tuple[str, ...]:
-    """Return notes on whether the residual looks like noise."""
+    """Return notes that say if the residual does not look like noise."""
     spread = left.std(axis=0)
     sized = spread > 1e3 * SINGULAR_ROUNDING * np.maximum(np.abs(noise).max(), 1e-300)
     ties = [
@@ -287,8 +290,8 @@ def described_modes(
     names: list[str],
     dt: float,
 ) -> list[DecayMode]:
-    """Return parts as modes, slowest first, with deviations and notes; a part that does not swing
-    has the phase 0 or π.
+    """Return the poles as modes, slowest first, with standard deviations and notes; a
+    non-oscillating part has the phase 0 or π.
     """
     n, m = poles.single.size, poles.decay.size
     steps = np.arange(len(values), dtype=float)
@@ -334,7 +337,9 @@ def described_modes(
 def reliability_note(
     turn: float, deviation: float, frequency: float, ratio: float, fade: float, samples: int
 ) -> str:
-    """Return why a mode should not be relied on; turn and fade per sample."""
+    """Return why a mode should not be relied on, or an empty text; turn (frequency) and fade
+    (decay) are per sample.
+    """
     periods = turn * samples / (2 * np.pi)
     if turn >= MAX_FREQUENCY_SHARE * np.pi:
         return "at the limit of the sampling: half the sampling rate is no motion"
@@ -379,8 +384,8 @@ def check_record(t: np.ndarray, columns: Mapping[str, np.ndarray], order: int | 
 
 
 def total_least_squares_poles(V: np.ndarray) -> np.ndarray:
-    """Return the poles by total least squares: V without its last row times X = V without its first
-    row.
+    """Return the poles by total least squares for X: V without its last row times X = V without its
+    first row.
     """
     order = V.shape[1]
     _, _, W = np.linalg.svd(np.hstack((V[:-1], V[1:])), full_matrices=False)

@@ -1,4 +1,5 @@
-"""Frequency responses of a linearised mechanism, and the margins of a loop that is closed over one of them.
+"""Frequency responses of a linearised mechanism, and stability margins of a feedback loop around
+it.
 
 G(s) = C (s - A)⁻¹ B + D. The loop is u = -y: L = G, sensitivity S = 1/(1 + L), T = L S. Margins of L:
 gain    1/|L| where the phase crosses 180° (which factor on the gain, above or below 1, destabilises)
@@ -22,7 +23,7 @@ AROUND = np.array(
 
 @dataclass(frozen=True)
 class StateSpace:
-    """ż = A z + B w, y = C z + D w."""
+    """A linear state-space system ż = A z + B w, y = C z + D w."""
 
     A: np.ndarray
     B: np.ndarray
@@ -52,7 +53,7 @@ class StateSpace:
         )
 
     def then(self, other: StateSpace) -> StateSpace:
-        """Return `other` behind this one."""
+        """Return the series connection of this system with `other` behind it."""
         n, m = len(self.A), len(other.A)
         A = np.block([[self.A, np.zeros((n, m))], [other.B @ self.C, other.A]])
         return StateSpace(
@@ -63,7 +64,7 @@ class StateSpace:
         )
 
     def moving(self) -> StateSpace:
-        """Return the system without uncontrollable constant states."""
+        """Return the system without constant states, which nothing changes."""
         kept = self.A.any(axis=1) | self.B.any(axis=1)
         return (
             self
@@ -85,8 +86,8 @@ class StateSpace:
         )
 
     def leading_to_outputs(self) -> StateSpace:
-        """Return the system without states that do not reach the outputs through others: bodies
-        that fly free of what is measured.
+        """Return the system without states that no output depends on, directly or through other
+        states, such as free bodies that are not measured.
         """
         kept, before = self.C.any(axis=0), -1
         while kept.sum() != before:
@@ -95,16 +96,16 @@ class StateSpace:
         return StateSpace(self.A[np.ix_(kept, kept)], self.B[kept], self.C[:, kept], self.D)
 
     def closed(self) -> np.ndarray:
-        """Return a of the loop u = -y."""
+        """Return the matrix A of the closed loop u = -y."""
         return self.A - self.B @ np.linalg.solve(np.eye(len(self.D)) + self.D, self.C)
 
     def stands(self, omega: np.ndarray, values: np.ndarray, delay: float) -> bool:
-        """Return whether the loop u = -y with dead time is stable."""
+        """Return whether the closed loop u = -y with dead time `delay` [s] is stable."""
         return stable_with_delay(self, omega, values, delay)
 
     def frequencies(self, low: float | None = None, high: float | None = None) -> np.ndarray:
-        """Return ω from a decade below the slowest motion to a decade above the fastest one, closer
-        about lightly damped swings.
+        """Return ω [rad/s] from a decade below the slowest eigenvalue to a decade above the fastest
+        one, denser near lightly damped resonances.
         """
         values = np.linalg.eigvals(self.A) if self.A.size else np.array([1.0])
         sizes = np.abs(values)
@@ -118,7 +119,7 @@ class StateSpace:
 
 
 def around_resonances(swings: np.ndarray) -> np.ndarray:
-    """Return frequencies around lightly damped resonances."""
+    """Return additional frequencies near lightly damped resonances."""
     damping, speed = np.abs(np.real(swings)), np.imag(swings)
     width = np.maximum(damping, 1e-6 * speed)
     places = speed[:, None] + width[:, None] * AROUND
@@ -127,7 +128,7 @@ def around_resonances(swings: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Margins:
-    """Stability margins of one loop; infinite where there is no crossover. ω in rad/s, phases in
+    """Stability margins of one loop; infinite if there is no crossover. ω in rad/s, phases in
     degrees.
     """
 
@@ -144,7 +145,9 @@ class Margins:
 
     @property
     def disk_gain(self) -> float:
-        """Factor by which the gain may change at once with the phase."""
+        """Return the factor by which the gain may change, simultaneously with the phase, within the
+        disk margin.
+        """
         return (2.0 + self.disk) / (2.0 - self.disk) if self.disk < 2.0 else np.inf
 
     @property
@@ -195,8 +198,8 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
 def stable_with_delay(
     loop: StateSpace, omega: np.ndarray, values: np.ndarray, delay: float
 ) -> bool:
-    """Return whether the closed loop is stable; with a dead time: 1 + L(jω) turns by π per unstable
-    pole of the open loop and π/2 per one at zero.
+    """Return whether the closed loop is stable. With a dead time the Nyquist criterion is used: 1 +
+    L(jω) turns by π per unstable pole of the open loop and π/2 per pole at zero.
     """
     open_poles = np.linalg.eigvals(loop.A)
     if delay == 0.0:
@@ -236,7 +239,7 @@ def refined_zeros(values: np.ndarray, omega: np.ndarray, exact) -> list[float]:
 
 
 def refined_minimum(function, omega: np.ndarray, values: np.ndarray) -> tuple[float, float]:
-    """Return the minimum of a function of ω, and its place."""
+    """Return the minimum of a sampled function of ω, refined by the function itself, and its ω."""
     k = int(values.argmin())
     a, b = float(omega[max(k - 1, 0)]), float(omega[min(k + 1, omega.size - 1)])
     found = minimize_scalar(function, bounds=(a, b), method="bounded", options={"xatol": 1e-10 * b})

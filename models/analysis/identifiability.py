@@ -1,4 +1,6 @@
-"""What a record tells of parameters: which it does not depend on, and which others it points to."""
+"""Identifiability: parameters on which a record does not depend, and other parameters that the
+residual points to.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +34,14 @@ DIFFERENT = 0.3  # part of slopes by which those of another step differ where th
 
 
 class IdentificationError(ValueError):
-    """The data or the parameters do not suit; the message says which and what was expected."""
+    """Raised if data or parameters are unsuitable; the message says which and what was expected."""
 
 
 def refuse_vague_parameters(fitting: Fitting, x: np.ndarray, J: np.ndarray) -> None:
-    """Refuse parameters, or combinations of them, whose slopes are nothing but rounding of runs.
+    """Refuse parameters, or combinations of them, whose derivatives are only rounding errors of
+    runs.
 
-    Slopes that matter are the same with another step; what is made of rounding is not.
+    Significant derivatives agree when they are computed with another step; rounding errors do not.
     """
     names = list(fitting.start)
     sizes = np.linalg.norm(J, axis=0)
@@ -62,7 +65,9 @@ def refuse_vague_parameters(fitting: Fitting, x: np.ndarray, J: np.ndarray) -> N
 
 
 def are_rounding(slopes: np.ndarray, other: np.ndarray) -> bool:
-    """Return whether slopes by two steps have so little in common that they are rounding."""
+    """Return whether derivatives computed with two steps agree so little that they are rounding
+    errors.
+    """
     size = float(np.linalg.norm(slopes))
     return size == 0.0 or float(np.linalg.norm(slopes - other)) > DIFFERENT * size
 
@@ -70,10 +75,10 @@ def are_rounding(slopes: np.ndarray, other: np.ndarray) -> bool:
 def suspected_parameters(
     fitting: Fitting, x: np.ndarray, J: np.ndarray, r: np.ndarray
 ) -> tuple[Suspect, ...]:
-    """Return the other parameters whose change would explain most of what a fit leaves.
+    """Return other parameters whose change would explain most of the residual of a fit.
 
-    To first order, with the parameters of the fit free to follow: what is left loses the part
-    that lies along the slopes by the other parameter.
+    To first order, with the fitted parameters free to adapt: the residual loses its component along
+    the derivatives by the other parameter.
     """
     if all(size < COLUMN_ROUNDING * fitting.spreads[name] for name, size in fitting.sigma.items()):
         return ()  # nothing is left but rounding

@@ -1,8 +1,10 @@
-"""Parameters of a mechanism from measured columns: weighted least squares over simulated motion.
+"""Identification of parameters from measured columns by weighted least squares over simulated runs.
 
     min Σ_j Σ_k ((y_j(t_k; θ) - ŷ_j(t_k))/σ_j)²     covariance s² (JᵀJ)⁻¹, s² = sum of squares/(rows - parameters)
-σ_j, the noise of a column, is the spread of the column at first and then the root mean square of what the fit leaves. Parameters are scaled by their
-start values; J by central differences, 2 runs per parameter. Trust region with bounds (scipy). Columns that are inputs of the mechanism drive it.
+σ_j, the noise of a column, is at first the standard deviation of the column and then the root mean
+square of the residual. Parameters are scaled by their start values; J is computed by central
+differences, 2 runs per parameter. Trust region with bounds (scipy). Columns named like inputs of
+the mechanism are its inputs.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ FINEST = 1e-7  # least noise of a column, part of its spread
 
 @dataclass(frozen=True)
 class Data:
-    """Measured columns at ascending times; values that are not numbers are left out of the fit."""
+    """Measured columns at ascending times; non-finite values are left out of the fit."""
 
     time: np.ndarray
     columns: dict[str, np.ndarray]
@@ -74,10 +76,12 @@ def identify(
 ) -> Identification:
     """Return values and standard deviations of `parameters` from measured columns.
 
-    `data`: columns by name (a dict of arrays, a Result), the times as `time` or as the column "time"; or a list of such records, each with its own
-    times, and in `settings` with values of other parameters that hold in it (starts, loads). `columns`: those that count (default: all).
-    `loss`: "linear", or "soft_l1" where the data hold outliers. `run`: further arguments of `System.simulate` such as method or integrator.
-    `suspects`: tell too which other mass, stiffness or damping would explain best what is left.
+    `data`: columns by name (a dict of arrays, a Result), the times as `time` or as the column
+    "time"; or a list of such records, each with its own times. `settings` gives, per record, values
+    of other parameters that apply to it (starts, loads). `columns`: those to fit (default: all).
+    `loss`: "linear", or "soft_l1" for data with outliers. `run`: further arguments of
+    `System.simulate` such as method or integrator. `suspects`: also report which other mass,
+    stiffness or damping would best explain the residual.
     """
     mechanism = source if isinstance(source, Mechanism) else load(source)
     names = checked_parameters(mechanism, parameters)
@@ -180,7 +184,7 @@ def checked_data(
 def checked_bounds(
     mechanism: Mechanism, names: Mapping[str, float], given: Mapping[str, tuple[float, float]]
 ) -> dict[str, tuple[float, float]]:
-    """Return bounds as given, else min and max of the description."""
+    """Return the given bounds; for other parameters min and max of the description."""
     from kinetree.models.compilation.compile import parameter_values
     from kinetree.models.expressions.parse import evaluate_constant
 
@@ -216,7 +220,9 @@ def compiled_mechanism(mechanism: Mechanism, **values: float) -> System | ChainS
 
 
 class Fitting:
-    """Residuals, their derivatives and the fit; x are parameters in units of their start values."""
+    """Residuals of an identification, their derivatives and the fit; x are parameters divided by
+    their start values.
+    """
 
     def __init__(
         self, mechanism: Mechanism, start: dict[str, float], data: list[Data], settings: list[dict[str, float]], bounds: dict, inputs: Mapping,
@@ -247,7 +253,7 @@ class Fitting:
 
     @staticmethod
     def size(bounds: tuple[float, float]) -> float:
-        """Return the scale of a parameter that starts at 0."""
+        """Return the scale of a parameter with start value 0."""
         finite = [abs(limit) for limit in bounds if np.isfinite(limit) and limit]
         return min(finite, default=1.0)
 
@@ -255,7 +261,7 @@ class Fitting:
         return {name: float(value) for name, value in zip(self.start, x * self.unit, strict=True)}
 
     def simulated(self, x: np.ndarray) -> list[dict[str, np.ndarray]]:
-        """Return the columns of the mechanism at the measured times, record by record."""
+        """Return the simulated columns at the measured times, one dictionary per record."""
         return [
             self.run_of(x, data, trials)
             for data, trials in zip(self.data, self.trials, strict=True)
@@ -304,7 +310,7 @@ class Fitting:
         return {name: CubicSpline(result.time, result[name])(t) for name in data.columns}
 
     def residuals(self, x: np.ndarray, trial: bool = True) -> np.ndarray:
-        """Return weighted differences; a trial whose run fails is a bad one."""
+        """Return the weighted residuals; a trial whose run fails gets large ones."""
         try:
             found = self.simulated(x)
         except ArithmeticError:
@@ -327,18 +333,18 @@ class Fitting:
         return np.where(np.isfinite(together), together, BAD)
 
     def jacobian(self, x: np.ndarray, step: float = PARAMETER_STEP) -> np.ndarray:
-        """Return central differences; at a bound towards the inside."""
+        """Return the Jacobian by central differences; at a bound one-sided towards the inside."""
         return bounded_differences(
             self.residuals, x, step * np.maximum(np.abs(x), 1.0), self.low, self.high
         )
 
     def check_influence(self) -> None:
-        """Raise if a parameter has no effect, or two have the same."""
+        """Raise if a parameter has no effect, or two have the same effect."""
         self.residuals(self.x0, trial=False)  # raises where the start itself cannot be run
         refuse_vague_parameters(self, self.x0, self.jacobian(self.x0))
 
     def solve(self, loss: str, suspects: bool = False) -> Identification:
-        """Fit, weight the columns by their residuals, and fit again."""
+        """Fit the parameters, weight the columns by their residuals, and fit again."""
         from scipy.optimize import least_squares
 
         self.check_influence()
@@ -421,5 +427,5 @@ class Fitting:
 
 
 def interpolated_input(t: np.ndarray, values: np.ndarray) -> Callable[[float], float]:
-    """Return a measured input as a function of time, linear between its rows."""
+    """Return a measured input as a function of time, interpolated linearly."""
     return lambda now: float(np.interp(now, t, values))

@@ -1,4 +1,4 @@
-"""Results of an identification: estimates, standard deviations, fit quality, report, plot."""
+"""Results of an identification: estimates, standard deviations, quality of the fit, report, plot."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class Estimate:
     note: str = ""
 
     def told(self) -> str:
-        """Return value and standard deviation as text, to the second digit of the deviation."""
+        """Return value and standard deviation as text, rounded to the second digit of the
+        deviation.
+        """
         factor, unit = fitting(self.unit, self.value)
         value, deviation = factor * self.value, factor * self.deviation
         known = deviation > 0.0 and math.isfinite(deviation)
@@ -60,7 +62,9 @@ class Fit:
 
     @classmethod
     def of(cls, name: str, measured: np.ndarray, fitted: np.ndarray) -> Fit:
-        """Return rms and mean deviation and the correlation of a column over its measured rows."""
+        """Return root mean square and mean residual and the correlation of a column over its
+        measured rows.
+        """
         there = np.isfinite(measured)
         y, m = measured[there], fitted[there]
         excursion = float(np.abs(y - y.mean()).max()) or 1.0
@@ -77,7 +81,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Suspect:
-    """Another parameter whose change would explain a part of what a fit leaves, to first order."""
+    """Another parameter whose change would explain part of the residual of a fit, to first order."""
 
     name: str
     value: float  # in the description
@@ -92,7 +96,7 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Identification:
-    """Estimates in order, their `covariance`, `measured` and `fitted` columns over `time`."""
+    """Estimates in order, their `covariance`, and `measured` and `fitted` columns over `time`."""
 
     name: str
     estimates: tuple[Estimate, ...]
@@ -127,7 +131,7 @@ class Identification:
 
     @property
     def alike(self) -> tuple[tuple[str, str, float], ...]:
-        """Return pairs of parameters that the data hardly distinguish."""
+        """Return pairs of parameters that the data hardly distinguish, with their correlation."""
         names, c = [each.name for each in self.estimates], self.correlation
         return tuple(
             (names[i], names[j], float(c[i, j]))
@@ -137,7 +141,7 @@ class Identification:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the columns, ready for JSON."""
+        """Return everything but the columns as plain data for JSON."""
         return {
             "mechanism": self.name,
             "parameters": {each.name: each.to_dict() for each in self.estimates},
@@ -158,7 +162,9 @@ class Identification:
         }
 
     def plot(self, path: str | Path | None = None):
-        """Return measured points and fitted lines, a panel per column; returns the figure."""
+        """Plot measured points and fitted lines, one panel per column; return the figure and, with
+        a path, save it.
+        """
         return draw_fit(
             self.time,
             self.measured,
@@ -177,7 +183,9 @@ def draw_fit(
     path: str | Path | None,
     units: Mapping[str, str] | None = None,
 ):
-    """Return measured points and fitted lines, a panel per column in a unit that fits."""
+    """Plot measured points and fitted lines, one panel per column in a suitable unit; return the
+    figure.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:

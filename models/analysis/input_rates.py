@@ -1,7 +1,10 @@
-"""Inputs whose rates count: a relation that follows an input moves the mechanism as fast as the input moves.
+"""Inputs with derivatives: a coupling that follows an input makes the mechanism depend on the
+input's time derivatives.
 
-ż = A z + B w + E₁ ẇ + E₂ ẅ becomes, for z' = z - E₂ ẇ - (E₁ + A E₂) w, ż' = A z' + (B + A (E₁ + A E₂)) w: the same responses, without rates.
-An output that then still has a rate of an input in it (the force that drives a set speed has its acceleration) is no output of such a system.
+ż = A z + B w + E₁ ẇ + E₂ ẅ becomes, for z' = z - E₂ ẇ - (E₁ + A E₂) w, ż' = A z' + (B + A (E₁ + A
+E₂)) w: equal responses, without derivatives. An output that then still depends on an input's
+derivative (as the force that drives a prescribed speed depends on its acceleration) cannot be an
+output of such a system.
 """
 
 from __future__ import annotations
@@ -61,7 +64,7 @@ def with_rates(
 
 
 def uncancelled_rows(D: np.ndarray, C: np.ndarray, E: np.ndarray) -> np.ndarray:
-    """Return the rows in which D + C E is not zero."""
+    """Return a mask of the rows in which D + C E is not zero beyond rounding."""
     return np.abs(D + C @ E) > LEFT * (np.abs(D) + np.abs(C) @ np.abs(E))
 
 
@@ -69,8 +72,8 @@ def slopes_by_input_rate(
     evaluation: Evaluation, q: np.ndarray, u: np.ndarray, change: np.ndarray, x: np.ndarray, k: int, order: int,
     independent: np.ndarray, registers: Sequence[int],
 ) -> np.ndarray:  # fmt: skip
-    """Return the slopes of the independent accelerations, the rates of the states and registers by
-    a rate of an input, with which speeds change.
+    """Return the derivatives of the independent accelerations, the rates of the states and
+    registers by a time derivative of input k, which also changes the speeds.
     """
     ws = evaluation.instance.ws
 

@@ -1,8 +1,11 @@
-"""Steps below which the variable-metric iteration (ITR) surely converges: advice, [Sh24] (2.43), (2.51), (2.52).
+"""Step sizes below which the variable-metric iteration of the forms ITR surely converges, [Sh24]
+(2.43), (2.51), (2.52).
 
-H = M⁻¹ of the step before serves while ‖ΔM‖ < 1/‖H‖ (2.43). Over a step h the coordinates move by q̇ h, so that the rate of M along the motion
-gives the bound h‖Ṁ‖‖M⁻¹‖ < 1, which is (2.51) with its constants measured. (2.52) estimates it as 1/(κ max(1, ‖q̇‖)), κ the condition number of M.
-Both are sufficient: beyond them the iteration may converge slower, or by its line search.
+H = M⁻¹ of the previous step is a valid start while ‖ΔM‖ < 1/‖H‖ (2.43). Over a step h the
+coordinates change by q̇ h, so that the time derivative of M gives the bound h‖Ṁ‖‖M⁻¹‖ < 1, which is
+(2.51) with computed constants. (2.52) estimates it as 1/(κ max(1, ‖q̇‖)), κ the condition number of
+M. Both are sufficient conditions: beyond them the iteration may converge more slowly, or by its
+line search.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ SHIFT = 1e-6  # s, over which the mass matrix is differenced
 
 @dataclass(frozen=True)
 class StepAdvice:
-    """Bounds on the step of a run by ITR, at one state."""
+    """Bounds on the step size of a run by ITR (variable-metric iteration), at one state."""
 
     condition: float  # of the mass matrix
     sure: float  # s, by the rate of the mass matrix (2.51); infinite where it does not change
@@ -39,7 +42,9 @@ class StepAdvice:
 
 
 def itr_step_advice(system: System, t: float, q: np.ndarray, u: np.ndarray) -> StepAdvice:
-    """Return the steps below which ITR surely converges from a state."""
+    """Return the step sizes below which ITR (variable-metric iteration) surely converges from a
+    state.
+    """
     mass = system.mass_matrix(t, q)
     values = np.linalg.eigvalsh(mass)
     later = system.mass_matrix(t + SHIFT, Chart(system, t, q).moved(q, SHIFT * u))

@@ -1,7 +1,9 @@
-"""Small motions about a state of rest as a description with [chain]: the handover of a mechanism, or of a stiff elastic part of one, to large steps.
+"""Linearised motion about an equilibrium as a description with [chain], so that a mechanism, or a
+stiff elastic part of it, can be simulated with large steps.
 
-M ÿ + F ẏ + K y = G (w - w_0) becomes a chain of unit masses in η = Lᵀ y, M = L Lᵀ (a diagonal M keeps its coordinates); the coordinates, speeds and
-outputs of the mechanism are its outputs, linear in η.
+M ÿ + F ẏ + K y = G (w - w_0) becomes a chain of unit masses in η = Lᵀ y, M = L Lᵀ (with a diagonal
+M the coordinates are kept). The coordinates, speeds and outputs of the mechanism become outputs
+linear in η.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
 
 def linear_description(system: System, rest: Equilibrium | None = None) -> dict[str, Any]:
-    """Return a [chain] description of the motion about an equilibrium, starting where the system
-    does.
+    """Return a [chain] description of the linearised motion about an equilibrium, with the start
+    state of the system.
     """
     rest = rest or system.equilibrium()
     linear, d = system.linearize(rest.t, rest.q, states=rest.states), system.description
@@ -89,7 +91,7 @@ def linear_description(system: System, rest: Equilibrium | None = None) -> dict[
 
 
 def start_deviation(system: System, rest: Equilibrium) -> tuple[np.ndarray, np.ndarray]:
-    """Return deviation and speed of the start from the equilibrium."""
+    """Return deviation and speed of the start state from the equilibrium."""
     q, u = system.start()
     places, speeds = (
         dict(zip(system.coordinates, q, strict=True)),
@@ -110,7 +112,7 @@ def start_deviation(system: System, rest: Equilibrium) -> tuple[np.ndarray, np.n
 def linear_combination(
     factors: Iterable[float], names: Iterable[str], constant: float = 0.0
 ) -> str:
-    """Return the text of constant + sum of factor*name."""
+    """Return the expression constant + sum of factor*name as text."""
     terms = [
         f"{float(factor)!r}*{name}"
         for factor, name in zip(factors, names, strict=True)
@@ -120,7 +122,7 @@ def linear_combination(
 
 
 def plain_output_name(name: str) -> str:
-    """Return a name for an output: components of vectors lose their brackets."""
+    """Return a valid output name: vector components lose their brackets."""
     return re.sub(r"\[(\d+)\]", r"_\1", name)
 
 

@@ -1,8 +1,10 @@
-"""Small motions about a state: M ÿ + F ẏ + K y = G w and the first-order form ż = A z + B w, outputs C z + D w.
+"""Linearisation about a state: M ÿ + F ẏ + K y = G w and the first-order form ż = A z + B w,
+outputs C z + D w.
 
-z = (y, ẏ, x): local coordinates (models/system/local_coordinates.py), independent speeds, first-order states; w are changes of the inputs.
-Slopes are exact to rounding (models/analysis/exact_derivatives.py). K, F and G multiply those of the accelerations by the mass matrix.
-Cost: an evaluation on dual numbers per eight entries of z and w.
+z = (y, ẏ, x): local coordinates (models/system/local_coordinates.py), independent speeds,
+first-order states; w are changes of the inputs. Derivatives are exact to rounding
+(models/analysis/exact_derivatives.py). K, F and G are those of the accelerations multiplied by the
+mass matrix. Cost: an evaluation on dual numbers per eight entries of z and w.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ NOISE = 3e-12  # relative size of slopes that stand for zero
 
 
 class Mode(NamedTuple):
-    """One mode exp(λt): a conjugate pair of eigenvalues or a real one."""
+    """One mode exp(λt): a conjugate pair of eigenvalues or a real eigenvalue."""
 
     frequency: float  # |λ|/2π [Hz]
     damping: float  # -Re λ/|λ|; 0 where λ = 0
@@ -54,7 +56,7 @@ class Mode(NamedTuple):
 
 
 class Modes(list[Mode]):
-    """Modes that show themselves as a table in notebooks."""
+    """A list of modes that notebooks show as a table."""
 
     def _repr_html_(self) -> str:
         from kinetree.models.scene.notebook import modes_html
@@ -107,7 +109,7 @@ class Linear:
 
     @property
     def about(self) -> list[str]:
-        """Return sentences about an operating point that is no equilibrium."""
+        """Return sentences about an operating point that is not an equilibrium."""
         said = []
         if self.moving:
             said.append(f"about a moving state: {largest_rates(self.moving)}")
@@ -141,7 +143,9 @@ class Linear:
 
     @property
     def mechanical(self) -> int:
-        """Return how many states are positions and speeds; first-order states follow."""
+        """Return the number of states that are positions and speeds; first-order states follow
+        them.
+        """
         return len(self.coordinates) + len(self.speeds)
 
     @property
@@ -172,7 +176,7 @@ class Linear:
         return linear_html(self)
 
     def modes(self) -> Modes:
-        """Free motions, slowest first."""
+        """Return the modes of free motion, slowest first."""
         values, vectors = self._conservative() if self.conservative else np.linalg.eig(self.A)
         found = []
         for value, vector in zip(values, vectors.T, strict=True):
@@ -193,7 +197,8 @@ class Linear:
         """Return the amplitudes of the local coordinates and of the states, in their own units: the
         largest coordinate is 1.
 
-        Where the mechanism stands still beside its states, the largest state, in units of its size, stands for it.
+        If the mechanism hardly moves compared with its first-order states, the largest state,
+        relative to its size, is 1 instead.
         """
         n, m = len(self.coordinates), self.mechanical
         moving, states = self.tangent @ vector[:n], vector[m:]
@@ -204,7 +209,7 @@ class Linear:
         return dict(zip((*self.local, *self.states[m:]), map(complex, shape), strict=True))
 
     def _conservative(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return eigenvalues from the symmetric pair (K, M), exact for neutral modes."""
+        """Return the eigenvalues and vectors of the symmetric pair (K, M), exact for neutral modes."""
         squares, shapes = eigh(0.5 * (self.stiffness + self.stiffness.T), self.mass)
         squares[np.abs(squares) <= NOISE * np.abs(squares).max(initial=0.0)] = 0.0
         single = np.emath.sqrt(-squares).astype(complex)
@@ -219,7 +224,7 @@ class Linear:
         return self._conservative()[0] if self.conservative else np.linalg.eigvals(self.A)
 
     def part(self, inputs: Sequence[str], outputs: Sequence[str]) -> StateSpace:
-        """Return the system from some inputs to some outputs."""
+        """Return the state-space system from some inputs to some outputs."""
         from kinetree.models.analysis.frequency_response import StateSpace
 
         columns, rows = (
@@ -237,7 +242,8 @@ class Linear:
     def to_control(self) -> Any:
         """Return the system as StateSpace of python-control, with names.
 
-        python-control refuses dots in names; where two names become one by that, a number follows.
+        python-control does not allow dots in names; names that become equal without them get a
+        number.
         """
         try:
             import control
@@ -276,8 +282,8 @@ class Linear:
     def linear_chain(
         self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10
     ) -> Unit:
-        """Return the steps of constant size dt by the matrix method
-        (kinetree.solvers.chain.advance); forces act at the named coordinates (default: all).
+        """Return the linear system as a chain with constant steps dt (matrix method,
+        kinetree.solvers.chain); forces act at the named coordinates (default: all).
         """
         from kinetree.solvers.chain import linear_chain
 
@@ -299,7 +305,7 @@ class Linear:
 
 
 def without_dots(names: Sequence[str]) -> list[str]:
-    """Return the names with "_" for every dot, all different."""
+    """Return the names with "_" for every dot, kept distinct."""
     found: list[str] = []
     taken = set(names)
     for name in names:
@@ -321,10 +327,10 @@ def linearize(
     states: Mapping[str, float] | None = None,
     at_rest: bool = False,
 ) -> Linear:
-    """Return the small motions about a state; `outputs` may name anything that has a number
+    """Return the linearisation about a state; `outputs` may name any quantity with a value
     (default: all outputs).
 
-    `at_rest`: places along the allowed speeds alone, whatever the state does and inputs drive.
+    `at_rest`: take positions along the allowed speeds only, whatever states and inputs prescribe.
     """
     refuse_predictive(system)
     c = system.compiled
@@ -384,7 +390,9 @@ def linearize(
 
 
 def refuse_predictive(system: System) -> None:
-    """Raise ValueError for a predictive controller whose commands are no inputs: they follow no linear law."""
+    """Raise ValueError for a predictive controller whose commands are not inputs: it has no linear
+    law.
+    """
     for name, controller in system.description.written.controllers.items():
         if isinstance(controller, PredictiveController):
             if not set(commands_of(name, controller)) <= set(system.compiled.inputs):
@@ -395,7 +403,9 @@ def refuse_predictive(system: System) -> None:
 
 
 def sampled_controllers(system: System) -> dict[str, float]:
-    """Return the sampled controllers that a system has as continuous ones, with their periods."""
+    """Return the sampled controllers that a system replaces by continuous ones, with their periods
+    [s].
+    """
     d = system.description
     found = {
         name: controller.period
@@ -407,7 +417,7 @@ def sampled_controllers(system: System) -> dict[str, float]:
 
 
 def without_noise(linear: Linear) -> Linear:
-    """Return the system without rounding-level coupling to positions without influence."""
+    """Return the system without couplings at rounding level to positions that have no influence."""
     p, f = len(linear.coordinates), len(linear.speeds)
     found = []
     for matrix in (linear.A, linear.C):

@@ -1,9 +1,10 @@
 """Participation, controllability and observability of the modes of a linear system.
 
-Participation of state k in mode i: |w_ik v_ki| over the sum, with left and right vectors w, v: independent of the units of the states.
-Energy shares: of the kinetic energy at the largest speeds of a mode, Re(conj(v_j) (M v)_j), coordinate by coordinate.
-Mode i is moved by input m as far as w_i·b_m is large, and seen by output p as far as c_p·v_i is, both in balanced coordinates and relative to the
-largest that any mode has (Popov, Belevitch, Hautus).
+Participation of state k in mode i: |w_ik v_ki| over the sum, with left and right vectors w, v:
+independent of the units of the states. Energy shares: of the kinetic energy at the largest speeds
+of a mode, Re(conj(v_j) (M v)_j), coordinate by coordinate. Controllability of mode i by input m is
+|w_i·b_m|, observability by output p is |c_p·v_i|, both in balanced coordinates and relative to the
+largest of any mode (Popov, Belevitch, Hautus).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ HARDLY, NOT = 1e-3, 1e-9  # what counts as hardly, and as not at all moved or se
 
 @dataclass(frozen=True)
 class ModeFacts:
-    """One mode with its participating states."""
+    """One mode with its participating states, controllability and observability."""
 
     eigenvalue: complex
     frequency: float  # |λ|/2π [Hz]
@@ -42,7 +43,9 @@ class ModeFacts:
 
     @property
     def word(self) -> str:
-        """Return a description of a mode by its dominant states, without speeds of what is named."""
+        """Return a description of a mode by its dominant states; speeds of coordinates already
+        named are left out.
+        """
         shares = self.together or self.participation
         top = sorted(shares.items(), key=lambda item: -item[1])
         found: dict[str, str] = {}
@@ -74,20 +77,20 @@ class ModeFacts:
 
 
 def is_speed(name: str) -> bool:
-    """Return whether a state is a speed by its name: der(x), or JOINT.vx to JOINT.wz."""
+    """Return whether a state name denotes a speed: der(x), or JOINT.vx to JOINT.wz."""
     return name.startswith("der(") or name.rsplit(".", 1)[-1] in QUASI_SPEEDS
 
 
 def plain_name(name: str) -> str:
-    """Return the coordinate of a speed der(x); other names as they are."""
+    """Return the coordinate x of a speed der(x); other names are returned unchanged."""
     return name[len("der(") : -1] if name.startswith("der(") else name
 
 
 def mode_facts(
     linear: Linear, B: np.ndarray | None = None, C: np.ndarray | None = None
 ) -> list[ModeFacts]:
-    """Return the facts of every mode, slowest first; B and C: the inputs and outputs that matter
-    (default: all).
+    """Return the properties of every mode, slowest first; B and C are the relevant inputs and
+    outputs (default: all).
     """
     moving = slice(len(linear.coordinates), linear.mechanical)
     carriers = (
@@ -129,7 +132,7 @@ def mode_facts(
 
 
 def summed(linear: Linear, shares: np.ndarray) -> dict[str, float]:
-    """Return the shares of states that matter, those of one motion of a beam as one."""
+    """Return the significant participation shares, with the hinges of one beam motion summed."""
     found: dict[str, float] = defaultdict(float)
     for name, share in zip(linear.states, shares, strict=True):
         found[linear.bending.get(name, name)] += float(share)
@@ -137,7 +140,9 @@ def summed(linear: Linear, shares: np.ndarray) -> dict[str, float]:
 
 
 def balanced_matrix(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return A in coordinates in which its rows and columns are of a size, and their units."""
+    """Return A in coordinates in which rows and columns have similar norms, and the scales of these
+    coordinates.
+    """
     with np.errstate(invalid="ignore"):  # scipy casts very large units to permutations
         found: Any = matrix_balance(A, permute=False, separate=True)
     return found[0], found[1][0]
@@ -166,8 +171,8 @@ def transmission_zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarra
 def unreachable_modes(
     modes: list[ModeFacts], inputs: tuple[str, ...], outputs: tuple[str, ...], drifts: bool = True
 ) -> list[str]:
-    """Return sentences about uncontrollable and unobservable modes; many that share a fault share a
-    sentence.
+    """Return sentences about uncontrollable and unobservable modes, one sentence for all modes with
+    a common cause.
     """
     found: dict[str, list[tuple[int, ModeFacts, float]]] = {}
     for k, mode in enumerate(modes, 1):

@@ -1,8 +1,11 @@
-"""Parameters from modes: a mechanism's small motions about its state of rest get the frequencies and decay rates that were identified.
+"""Identification of parameters from modes: the linearised mechanism is matched to identified
+frequencies and decay rates.
 
-min Σ_i (ln f_i(θ)/f̂_i)² + ((s_i(θ) - ŝ_i)/(2π f̂_i))²      every identified mode beside the nearest one of the mechanism
+min Σ_i (ln f_i(θ)/f̂_i)² + ((s_i(θ) - ŝ_i)/(2π f̂_i))² with every identified mode paired with the
+nearest one of the mechanism
 
-Modes that are overdamped at some values of the parameters take part as pairs of real eigenvalues (`motions_of`).
+Modes that are overdamped for some parameter values are represented by pairs of real eigenvalues
+(`motions_of`).
 """
 
 from __future__ import annotations
@@ -47,10 +50,11 @@ def match_modes(
     inputs: Mapping[str, float] | None = None,
     damping: bool = True,
 ) -> MatchedModes:
-    """Return the values of `parameters` with which the oscillations of the mechanism match;
-    `damping = False` leaves the decay rates aside.
+    """Return the values of `parameters` for which the oscillations of the mechanism match the
+    identified ones; `damping = False` ignores the decay rates.
 
-    Modes that carry a note are left out. Deviations come from those of the modes, or from what the match leaves where that is more.
+    Modes that carry a note are left out. Standard deviations come from those of the modes, or from
+    the residual of the match if that is larger.
     """
     from scipy.optimize import least_squares
 
@@ -126,7 +130,9 @@ def match_modes(
 
 
 class MatchedModes(dict[str, float]):
-    """Values by name; `estimates` with deviations and notes, `left`: relative difference of the modes that remains, root mean square."""
+    """Parameter values by name, with `estimates` (standard deviations and notes) and `left`: the
+    root mean square of the remaining relative differences of the modes.
+    """
 
     def __init__(self, estimates: Sequence[Estimate], left: float):
         super().__init__({each.name: each.value for each in estimates})
@@ -156,18 +162,20 @@ class MatchedModes(dict[str, float]):
 
 
 class SeenMode(NamedTuple):
-    """A mode of the record in coordinates that move together; without any, in all of them."""
+    """An identified mode restricted to coordinates that are coupled; an empty set stands for all
+    coordinates.
+    """
 
     mode: DecayMode
     names: frozenset[str]
 
 
 def seen_parts(modes: Sequence[DecayMode], present: Sequence[ModeQuadratic]) -> list[SeenMode]:
-    """Return every mode of the record once for each part of the mechanism that swings in it.
+    """Return every identified mode once for each part of the mechanism that oscillates in it.
 
-    Parts are coordinates of the record that no mode of the mechanism couples: two oscillators that
-    happen to swing alike are one mode of the record, and two of the mechanism. Modes that are
-    nothing beside the largest one in each of their columns are left out.
+    Parts are sets of coordinates that no mode of the mechanism couples: two independent oscillators
+    of equal frequency are one mode of the record but two of the mechanism. Modes that are
+    negligible in each of their columns are left out.
     """
     columns = list(dict.fromkeys(name for mode in modes for name in mode.amplitudes))
     largest = {
@@ -204,7 +212,7 @@ def seen_parts(modes: Sequence[DecayMode], present: Sequence[ModeQuadratic]) -> 
 
 
 def residual_deviations(seen: Sequence[SeenMode], damping: bool) -> np.ndarray:
-    """Return the standard deviations of residuals from those of the modes."""
+    """Return the standard deviations of residuals that follow from those of the modes."""
     wanted = [each.mode for each in seen]
     frequencies = [mode.frequency_deviation / mode.frequency for mode in wanted]
     return np.array(
@@ -218,7 +226,9 @@ def residual_deviations(seen: Sequence[SeenMode], damping: bool) -> np.ndarray:
 
 
 class ModeQuadratic(NamedTuple):
-    """A mode as the quadratic s² + 2 decay s + decay² + (2π)² square: damped less or more."""
+    """A mode as the quadratic s² + 2 decay s + decay² + (2π)² square; `square` [Hz²] is negative
+    for overdamped modes.
+    """
 
     square: float  # of the frequency [Hz²]; negative where the mode creeps back without swinging
     decay: float  # 1/s
@@ -226,10 +236,10 @@ class ModeQuadratic(NamedTuple):
 
 
 def motions_of(linear: Linear) -> list[ModeQuadratic]:
-    """Return the modes of a mechanism, those that do not swing as pairs of real eigenvalues.
+    """Return the modes of a mechanism, with non-oscillating ones as pairs of real eigenvalues.
 
-    A mode that is damped more and more passes from a conjugate pair to two real eigenvalues with
-    the shape of the mode; real eigenvalues with the most similar shapes are taken together.
+    With growing damping a conjugate pair becomes two real eigenvalues with the shape of the mode;
+    real eigenvalues with the most similar shapes are paired.
     """
     modes = linear.modes()
     found = [
@@ -265,7 +275,9 @@ def modal_assurance(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def frequency_residual(seen: SeenMode, motion: ModeQuadratic) -> float:
-    """Return ln(f/f̂), continued by its tangent where f is small; WORST where other parts move."""
+    """Return ln(f/f̂), continued by its tangent for small f; WORST if other parts of the mechanism
+    move.
+    """
     if seen.names and not any(motion.moves[name] > MOVED for name in seen.names):
         return WORST
     part = motion.square / seen.mode.frequency**2
@@ -277,7 +289,7 @@ def frequency_residual(seen: SeenMode, motion: ModeQuadratic) -> float:
 def paired_residuals(
     wanted: Sequence[SeenMode], present: Sequence[ModeQuadratic], damping: bool
 ) -> np.ndarray:
-    """Return the residuals of the best pairs."""
+    """Return the residuals of the best pairing of identified and computed modes."""
     from scipy.optimize import linear_sum_assignment
 
     if len(present) < len(wanted):

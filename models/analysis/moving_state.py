@@ -1,4 +1,4 @@
-"""Description of an operating point that is no equilibrium: largest speeds and rates of change."""
+"""Description of an operating point that is not an equilibrium: largest speeds and rates of change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def state_rates(
 
 
 def largest_rates(values: Mapping[str, float], before: str = "") -> str:
-    """Return the largest numbers by name."""
+    """Return the largest values with their names as text."""
     largest = max(map(abs, values.values()))
     top = sorted(
         ((name, value) for name, value in values.items() if abs(value) > SLOPE_ROUNDING * largest),

@@ -1,4 +1,4 @@
-"""Nominal sizes of states."""
+"""Nominal values of states, which scale them."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def nominal_values(system: System) -> np.ndarray:
 
 
 def state_sizes(system: System, x: np.ndarray) -> np.ndarray:
-    """Return the size of each state: its value, at least its nominal value."""
+    """Return the scale of each state: its absolute value, at least its nominal value."""
     return np.maximum(np.abs(x), nominal_values(system))

@@ -1,7 +1,7 @@
-"""Operating points of linearisation: an equilibrium, or an instant of a run.
+"""Operating points of linearisations: an equilibrium, or an instant of a run.
 
-Everywhere the controllers take part: continuous ones as they run, with their memory as it stands;
-sampled ones as the continuous laws of models/controllers/expansion.py.
+Controllers are included everywhere: continuous ones with their current memory, sampled ones as the
+continuous laws of models/controllers/expansion.py.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def linear_at_state(
     outputs: Sequence[str] | None = None,
     states: Mapping[str, float] | None = None,
 ) -> Linear:
-    """Return the small motions about a state; states that are not given are those of the start."""
+    """Return the linearisation about a state; first-order states that are not given have their
+    start values.
+    """
     present, outputs = resting(system), named_outputs(system, outputs)
     if present is system:
         return linearize(system, t, q, u, inputs, outputs, states)
@@ -56,7 +58,7 @@ def linear_at_state(
 
 
 def named_outputs(system: System, outputs: Sequence[str] | None) -> list[str]:
-    """Return names that the system with continuous controllers has too."""
+    """Return the output names that exist in the system with continuous controllers too."""
     commands = {
         f"{command}.command": command
         for name, controller in system.description.written.controllers.items()
@@ -76,10 +78,10 @@ def controller_memory(
     run: Mapping[str, float],
     given: Mapping[str, float],
 ) -> dict[str, float]:
-    """Return the states of a system with continuous controllers, from those of the run.
+    """Return the states of a system with continuous controllers from those of the run.
 
-    A controller that has not begun there has the memory with which it begins in this state,
-    except what is `given`.
+    A controller that has not yet started has its initial memory for this state, except for values
+    that are `given`.
     """
     written = present.description.written
     values = {**run, **given}
@@ -127,7 +129,7 @@ def linear_at_time(
 
 
 class RunInstant(NamedTuple):
-    """A state of a run: number of its stage, blocks and registers of that stage, state."""
+    """A state of a run: index of its stage, blocks and registers of that stage, state vectors."""
 
     time: float
     stage: int
@@ -186,8 +188,9 @@ def instant_of(
 
 
 def system_at_instant(system: System, present: System, instant: RunInstant) -> System:
-    """Return the structure in which a run of `system` is at an instant, of `present`: the system
-    itself or a variant of its controllers; parameters and inputs have the values of the run.
+    """Return the system in the structure that a run of `system` has at an instant; `present` is the
+    system itself or a variant with other controllers. Parameters and inputs have the values of the
+    run.
     """
     from kinetree.models.compilation.stage_structures import compile_stage
     from kinetree.models.system.system import System

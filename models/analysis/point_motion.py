@@ -1,4 +1,4 @@
-"""Motion of a point of a body, and how it depends on the speeds."""
+"""Position, velocity and acceleration of a point of a body, with its Jacobian."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PointMotion(NamedTuple):
-    """A point fixed to a body; vectors in ground axes."""
+    """Motion of a point fixed to a body; vectors in ground axes."""
 
     position: np.ndarray  # m
     velocity: np.ndarray  # m/s

@@ -1,4 +1,6 @@
-"""States of rest of successive preparation stages: on wheels, lifted on jacks, at commanded angles; each starts from the last."""
+"""Equilibria of successive preparation steps, such as on wheels, lifted on jacks, at commanded
+angles; each starts from the one before.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ REQUIRED = "require["  # outputs that stand for what must hold
 
 
 def is_requirement(name: str) -> bool:
-    """Return whether an output stands for what must hold in a step."""
+    """Return whether an output was generated for a requirement of a preparation step."""
     return name.startswith(REQUIRED)
 
 
@@ -36,7 +38,9 @@ def rest_starts(system: System) -> dict[str, float]:
 
 
 class Preparations:
-    """The steps of `run.prepare`, compiled once: where the motion begins at these and at other numbers of the parameters."""
+    """The steps of `run.prepare`, compiled once; they give the start of a run for given parameter
+    values.
+    """
 
     def __init__(self, system: System):
         self.run, self.system = system, resting(system)
@@ -55,7 +59,9 @@ class Preparations:
         self.searches: list[tuple[Search, int]] = []  # of the last call of `starts`
 
     def equilibria(self) -> dict[str, Equilibrium]:
-        """Return the equilibrium of every step by its name, as `starts` has found them last."""
+        """Return the equilibrium of every step by its name, as the last call of `starts` computed
+        it.
+        """
         found: dict[str, Equilibrium] = {}
         for number, (step, (search, count)) in enumerate(
             zip(self.steps, self.searches, strict=True), 1
@@ -70,7 +76,7 @@ class Preparations:
         return found
 
     def starts(self, numbers: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return coordinates and first-order states of the start."""
+        """Return coordinates and first-order states at the start of the run."""
         from kinetree.models.run.reparameterize import (
             reparameterized_description,
             reparameterized_system,
@@ -143,7 +149,7 @@ class Preparations:
 
 
 class KnownEquilibrium(NamedTuple):
-    """An equilibrium found before: its start, result and residual."""
+    """A cached equilibrium: its start, result and residual."""
 
     begin: np.ndarray
     states: dict[str, float]
@@ -155,7 +161,9 @@ class KnownEquilibrium(NamedTuple):
 def repeated_equilibrium(
     system: System, q: np.ndarray, states: dict[str, float], known: KnownEquilibrium
 ) -> Search | None:
-    """Return a known equilibrium if the search would repeat it bit for bit, else None."""
+    """Return a cached equilibrium if the search would repeat exactly the same computation, else
+    None.
+    """
     if known.states != states or not np.array_equal(known.begin, q):
         return None
     search = search_at(system, known.q, known.x)
@@ -163,7 +171,7 @@ def repeated_equilibrium(
 
 
 def search_at(system: System, q: np.ndarray, x: np.ndarray) -> Search:
-    """Return a search at a state."""
+    """Return an equilibrium search that starts at a state."""
     search = Search(system, system.compiled.start_time, q, None, None)
     search.x = x
     search.settle()
@@ -173,12 +181,12 @@ def search_at(system: System, q: np.ndarray, x: np.ndarray) -> Search:
 def evaluated_table(
     texts: Mapping[str, float | str], values: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return the numbers of a table of a step."""
+    """Return the evaluated expressions of one table of a preparation step."""
     return {name: evaluate_constant(text, dict(values)) for name, text in texts.items()}
 
 
 def with_requirements(system: System, step: Preparation) -> Structure:
-    """Return the first structure with an output per requirement."""
+    """Return the first structure with an additional output per requirement of the step."""
     structure = system.stages[0]
     outputs = structure.description.outputs | {
         f"{REQUIRED}{k}]": Output(value=law) for k, law in enumerate(step.require.values())
@@ -189,7 +197,7 @@ def with_requirements(system: System, step: Preparation) -> Structure:
 
 
 def check_requirement(search: Search, step: Preparation, key: str) -> None:
-    """Raise if a requirement does not hold in the equilibrium."""
+    """Raise if a requirement of the step is not satisfied in the equilibrium."""
     if not step.require:
         return
     search.evaluation.outputs(search.q, np.zeros(search.system.n), search.x)
@@ -269,9 +277,7 @@ def stage_by_name(system: System, stage: float | str) -> Structure:
 def system_of_stage(
     system: System, structure: Structure, parameters: Mapping[str, float], last: Equilibrium | None
 ) -> System:
-    """Return the system of a stage with other parameters; joints that are locked keep their
-    coordinates.
-    """
+    """Return the system of a stage with other parameters; locked joints keep their coordinates."""
     d = structure.description
     values = {
         name: p.model_copy(update={"value": parameters[name]}) if name in parameters else p

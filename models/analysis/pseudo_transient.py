@@ -1,9 +1,10 @@
-"""The state of rest to which the motion itself leads, by pseudo-transient continuation.
+"""Pseudo-transient continuation: the equilibrium to which the damped motion itself leads.
 
-Implicit Euler steps (1/h - A) Δz = ż of z = (y, v, x) with exact slopes A follow the motion while h is short, take its swings away, and become those
-of Newton as h grows: tenfold where the linearised step was right, four times shorter where it was not. States with slow parts of their own
-(pressures that leak, integrators) and laws with corners (valves at their centre) are followed to where they settle, which need not be the rest that
-is nearest.
+Implicit Euler steps (1/h - A) Δz = ż of z = (y, v, x) with exact Jacobian A follow the motion for
+short h, suppress its oscillations, and become Newton steps as h grows: tenfold if the linearised
+step was accurate, a quarter if it was not. Slow states (leaking pressures, integrators) and laws
+with kinks (valves at their centre) are followed to where they settle, which need not be the nearest
+equilibrium.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ STILL = 1e-6  # m/s, rad/s
 
 
 def relax(search: Search) -> bool:
-    """Move a search along the damped motion; return whether it came close to equilibrium."""
+    """Move an equilibrium search along the damped motion; return whether it came close to
+    equilibrium.
+    """
     v, h = np.zeros(0), FIRST
     for _ in range(MAX_STEPS):
         search.settle()
@@ -57,7 +60,7 @@ def relax(search: Search) -> bool:
 
 
 def state_rates(search: Search, chart: Chart, v: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return ż at the position of a chart."""
+    """Return the rates ż at the position of a local chart."""
     n = search.system.n
     found = search.evaluation.rates(chart.q, chart.T @ v, x)
     states = np.where(search.firm & search.settling, 0.0, found[n:])
@@ -65,7 +68,9 @@ def state_rates(search: Search, chart: Chart, v: np.ndarray, x: np.ndarray) -> n
 
 
 def rate_slopes(search: Search, v: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
-    """Return a at the position of the search, its states or others."""
+    """Return the Jacobian A of the rates at the position of the search, for its states or other
+    ones.
+    """
     f, nx = search.f, search.x.size
     A = np.zeros((2 * f + nx, 2 * f + nx))
     A[:f, f : 2 * f] = np.eye(f)
@@ -80,8 +85,8 @@ def rate_slopes(search: Search, v: np.ndarray, x: np.ndarray | None = None) -> n
 def trial_step(
     search: Search, v: np.ndarray, step: np.ndarray
 ) -> tuple[np.ndarray, Chart, np.ndarray, np.ndarray] | None:
-    """Return position, chart, speeds and states after a step; None where it is too long or leads
-    nowhere.
+    """Return position, chart, speeds and states after a step; None if the step is too long or
+    cannot be evaluated.
     """
     f = search.f
     if not np.isfinite(step).all():
@@ -101,7 +106,7 @@ def trial_step(
 
 
 def step_error(search: Search, wrong: np.ndarray, step: np.ndarray, h: float) -> float:
-    """Return the relative error of a step, states scaled by their sizes."""
+    """Return the relative error of the linearised step, states scaled by their sizes."""
     f = search.f
     speed = max(
         float(np.abs(step[f : 2 * f]).max(initial=0.0)),

@@ -1,8 +1,9 @@
 """Loops with sampled controllers: the discretised plant with held, delayed commands, and its
 margins.
 
-z⁺ = Φ z + Γ₁ v⁻ + Γ₀ v, Φ = exp(A T); the command v of a sample comes n periods and f later: Γ₀ = ∫ exp(A τ) B dτ over 0..T - f, Γ₁ over
-T - f..T, and further states hold the n + 1 commands under way. What is measured at a sample sees the command before it (K. J. Åström, B. Wittenmark,
+z⁺ = Φ z + Γ₁ v⁻ + Γ₀ v, Φ = exp(A T); the command v of a sample comes n periods and f later: Γ₀ = ∫
+exp(A τ) B dτ over 0..T - f, Γ₁ over T - f..T, and further states hold the n + 1 commands under way.
+Measurements at a sample depend on the command before it (K. J. Åström, B. Wittenmark,
 Computer-Controlled Systems, 3rd ed., 1997, ch. 2 and 3).
 """
 
@@ -22,7 +23,7 @@ STILL = 1e-9  # distance of poles from 1 that stands for none
 
 @dataclass(frozen=True)
 class SampledLoop(StateSpace):
-    """z⁺ = A z + B w, y = C z + D w from one sample to the next."""
+    """A discrete-time system z⁺ = A z + B w, y = C z + D w from one sample to the next."""
 
     period: float
 
@@ -43,7 +44,7 @@ class SampledLoop(StateSpace):
         return SampledLoop(*vars(super().then(other)).values(), period=self.period)
 
     def frequencies(self, low: float | None = None, high: float | None = None) -> np.ndarray:
-        """Return ω up to half the sampling rate, closer about lightly damped swings."""
+        """Return ω up to half the sampling rate, denser near lightly damped resonances."""
         values = np.linalg.eigvals(self.A) if self.A.size else np.array([1.0])
         slow = np.log(np.where(np.abs(values) > 1e-12, values, 1e-12).astype(complex)) / self.period
         top = np.pi / self.period
@@ -58,7 +59,8 @@ class SampledLoop(StateSpace):
     def stands(self, omega: np.ndarray, values: np.ndarray, delay: float) -> bool:
         """Return whether the closed loop is stable.
 
-        What keeps its value with and without the loop is no matter of it: oil that is shut in.
+        States that are constant with and without the loop, such as locked oil, are not counted as
+        unstable.
         """
         open_poles, values = np.linalg.eigvals(self.A), np.linalg.eigvals(self.closed())
         still = np.abs(values - 1.0) <= STILL

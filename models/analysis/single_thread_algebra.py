@@ -1,4 +1,6 @@
-"""Linear algebra in one thread: a mechanism's matrices have some hundred rows, for which starting and awaiting threads takes longer than the work."""
+"""Single-threaded linear algebra: the matrices of a mechanism have some hundred rows, for which
+starting and joining threads takes longer than the work.
+"""
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
@@ -19,7 +21,7 @@ def thread_controller() -> ThreadpoolController:
 
 
 def in_one_thread(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function, with linear algebra in one thread while it runs."""
+    """Return the function, run with linear algebra limited to one thread."""
 
     @wraps(function)
     def limited(*args: P.args, **kwargs: P.kwargs) -> R:

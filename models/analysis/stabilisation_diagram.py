@@ -1,9 +1,9 @@
-"""Stabilisation diagrams of free decays: physical poles stay over rising model orders, noise poles
-scatter.
+"""Stabilisation diagrams of free decays: physical poles persist with rising model order, noise
+poles scatter.
 
-A pole is stable where the order before has one within FREQUENCY_SHARE of its frequency and, when its decay is, within
-DECAY_SHARE of its damping ratio
-(C. Peeters, G. De Roeck, J. Dyn. Syst. Meas. Control 123 (2001) 659).
+A pole is stable if the previous order has one within FREQUENCY_SHARE of its frequency; its damping
+is stable if it is within DECAY_SHARE of its damping ratio too (C. Peeters, G. De Roeck, J. Dyn.
+Syst. Meas. Control 123 (2001) 659).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_ORDER = 40
 
 @dataclass(frozen=True)
 class Pole:
-    """One oscillation of one model order."""
+    """One oscillating pole of one model order."""
 
     order: int
     frequency: float  # Hz
@@ -34,13 +34,15 @@ class Pole:
 
 @dataclass(frozen=True)
 class Diagram:
-    """Poles of all orders."""
+    """Poles of all model orders."""
 
     poles: tuple[Pole, ...]
     orders: tuple[int, ...]
 
     def lines(self, share: float = 0.5) -> list[tuple[float, float, int]]:
-        """Return frequency, damping and count of poles stable in more than a share of the orders."""
+        """Return frequency, damping and number of those groups of stable poles that occur in more
+        than a share of the orders.
+        """
         stable = sorted(
             (pole for pole in self.poles if pole.stable), key=lambda pole: pole.frequency
         )
@@ -67,7 +69,7 @@ class Diagram:
         return found
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Return the order over frequency; returns the figure."""
+        """Plot the model order over frequency; return the figure and, with a path, save it."""
         try:
             from matplotlib.figure import Figure
         except ImportError:
@@ -100,7 +102,7 @@ def stabilisation_diagram(
     channels: Mapping[str, Sequence[float] | np.ndarray],
     most: int = MAX_ORDER,
 ) -> Diagram:
-    """Return the poles of the orders 2, 4, ..., `most` of one singular value decomposition."""
+    """Return the poles of the orders 2, 4, ..., `most` from one singular value decomposition."""
     record = hankel_decomposition(time, channels, None)
     dt, rows, V = record.interval, record.rows, record.V
     found: list[Pole] = []

@@ -1,15 +1,18 @@
 """Static equilibria: solve u̇(q, 0, x) = 0, ẋ(q, 0, x) = 0 from a start.
 
-Newton's method in local coordinates y (models/system/local_coordinates.py) and first-order states x:
-(S - ∂(a, ẋ)/∂(y, x)) (Δy, Δx) = (a, ẋ). The shift S = s 1 of the rows of y is the pseudo-transient term: s exceeds the largest positive eigenvalue
-of ∂a/∂y (x following at once, symmetric part in the metric of the masses), so that every step goes downhill and an unstable position is left; it is
-zero near a stable one, where convergence is quadratic and a line search guards each step. Slopes are exact (models/analysis/exact_derivatives.py).
-States that keep any value at standstill (the stretch of tyres and of friction) follow the displacement as they do in a slow motion: Δx = ∂ẋ/∂ẏ Δy.
-Where these steps do not arrive, or arrive where a small motion of the states grows, the search
-follows the motion (models/analysis/pseudo_transient.py).
+Newton's method in local coordinates y (models/system/local_coordinates.py) and first-order states
+x: (S - ∂(a, ẋ)/∂(y, x)) (Δy, Δx) = (a, ẋ). The shift S = s 1 of the rows of y is the
+pseudo-transient term: s exceeds the largest positive eigenvalue of ∂a/∂y (with x in quasi-static
+equilibrium, symmetric part in the mass metric), so that every step decreases the potential and
+unstable positions are left. Near a stable one s is zero, convergence is quadratic, and a line
+search guards each step. Derivatives are exact (models/analysis/exact_derivatives.py). States that
+keep any value at standstill (deflections of tyres and friction elements) follow the displacement as
+in a slow motion: Δx = ∂ẋ/∂ẏ Δy. If these steps do not converge, or converge to a state that is
+dynamically unstable, the search follows the motion (models/analysis/pseudo_transient.py).
 
-The residual is what is left of the generalised forces, as part of the weight: |(M a)_j| / (g √(m M_jj)), which is force over weight along a
-translation and moment over weight times radius of gyration about an axis.
+The residual is the unbalanced generalised force relative to the weight: |(M a)_j| / (g √(m M_jj)),
+which is force over weight along a translation and moment over weight times radius of gyration about
+an axis.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ RETURNS = 6
 
 
 class Search:
-    """Residuals of an equilibrium search with their scales."""
+    """The current point of an equilibrium search: residuals and their scales."""
 
     close = CLOSE
 
@@ -87,7 +90,7 @@ class Search:
         self.memory = np.zeros(self.x.size, dtype=bool)
 
     def settle(self) -> None:
-        """Compute chart, matrices and residual at (q, x)."""
+        """Compute local chart, matrices and residual at (q, x)."""
         self.chart = Chart(self.system, self.t, self.q)
         T = self.chart.T
         self.M = T.T @ self.system.mass_matrix(self.t, self.q) @ T
@@ -117,7 +120,7 @@ class Search:
         self.size = self.measure(self.r)
 
     def refuse_what_is_no_number(self) -> None:
-        """Raise if forces are not finite at the search's position."""
+        """Raise if an acceleration or rate is not finite at the current point."""
         if not np.isfinite(self.r).all():
             names = (
                 *(self.system.speeds[k] for k in self.chart.independent),
@@ -130,7 +133,7 @@ class Search:
             )
 
     def pace(self) -> np.ndarray:
-        """Return the scale of each state's rate, from its terms without cancellation."""
+        """Return the scale of each state's rate: the size of its terms before they cancel."""
         parts = np.abs(self.J[self.f :])
         made = parts @ np.concatenate((np.ones(self.f), np.abs(self.x)))
         sizes = state_sizes(self.system, self.x)
@@ -145,18 +148,22 @@ class Search:
         )
 
     def measure(self, r: np.ndarray) -> float:
-        """Return the largest relative residual: forces by weight, rates by their terms."""
+        """Return the largest relative residual: forces relative to the weight, rates to their
+        scale.
+        """
         forces = np.abs(self.M @ r[: self.f]) / self.scale
         return max(float(forces.max(initial=0.0)), float(self.paced(r).max(initial=0.0)))
 
     def paced(self, r: np.ndarray) -> np.ndarray:
-        """Return the rates of the states as parts of their pace; infinite where nothing slows them."""
+        """Return the rates of the states relative to their scale; infinite for a state without a
+        scale.
+        """
         rates = np.abs(r[self.f :])
         nothing = np.where(rates > 0.0, np.inf, 0.0)
         return np.divide(rates, self.change, out=nothing, where=self.change > LEAST_PACE * rates)
 
     def balance(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the factors of columns and rows of J that bring states of any unit to the size of
+        """Return factors for the columns and rows of J that scale states of any unit to the size of
         1; a state follows a coordinate by -J_xy/J_xx.
         """
         follows = np.abs(self.J[self.f :, : self.f]).max(axis=1, initial=0.0)
@@ -173,7 +180,7 @@ class Search:
         )
 
     def moved(self, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the state after a step; memories as the displacement leaves them."""
+        """Return (q, x) after a step; states that keep any value follow the displacement."""
         q = self.chart.position(step[: self.f])
         x = np.maximum(self.x + step[self.f :], self.least)
         if self.memory.any():
@@ -192,7 +199,8 @@ class Search:
         """Return a neighbouring position from which the motion leads away, or None for a stable
         equilibrium.
 
-        A law with a corner at rest (a valve at its centre) may hold on one side of it and let go on the other: states are moved a little, one by one.
+        A law with a kink at the equilibrium (a valve at its centre) may be stable on one side and
+        unstable on the other; states are therefore perturbed one by one.
         """
         sizes = state_sizes(self.system, self.x)
         moves = [
@@ -225,11 +233,11 @@ class Search:
         return None
 
     def newton(self, shift: float, flat: float = FLAT) -> np.ndarray:
-        """Return the step of Newton's method; the shortest one where some direction does not matter.
+        """Return the Newton step; of minimum norm if some direction has no stiffness.
 
-        Lengths are those of the kinetic energy, whatever coordinates are the independent ones, so
-        that a symmetric mechanism takes symmetric steps. `flat` is the relative stiffness below
-        which a direction does not matter.
+        The norm is that of the kinetic energy, whichever coordinates are independent, so that a
+        symmetric mechanism takes symmetric steps. `flat` is the relative stiffness below which a
+        direction counts as free.
         """
         f = self.f
         S = np.zeros_like(self.J)
@@ -244,11 +252,13 @@ class Search:
 
     @property
     def ceiling(self) -> float:
-        """Return the largest growth of a small motion, squared; 0 in a stable place."""
+        """Return the square of the largest growth rate of small motions; 0 at a stable position."""
         return largest_growth(self.M, self.rows[:, None] * self.J * self.columns, self.f)
 
     def downhill(self, ceiling: float) -> tuple[np.ndarray, float]:
-        """Return a step with the pseudo-transient term, at most LARGEST_STEP long."""
+        """Return a step with the pseudo-transient shift that decreases the potential, at most
+        LARGEST_STEP long, and the shift.
+        """
         top = np.abs(self.J).max(initial=0.0)
         shift = 1.5 * ceiling + 1e-3 * top * min(1.0, self.size) if ceiling > 0.0 else 0.0
         step = self.newton(shift)
@@ -265,15 +275,17 @@ class Search:
         ), shift
 
     def left(self, step: np.ndarray, shift: float) -> float:
-        """Return the residual that a step of the linearised equations leaves."""
+        """Return the residual that remains after a step according to the linearised equations."""
         left = self.r + self.J @ step
         left[: self.f] -= shift * step[: self.f]
         return self.measure(left)
 
     def soft_step(self, shift: float, allowed: float) -> np.ndarray | None:
-        """Return the step with directions much softer than others: a drive beside hinges of beams.
+        """Return the step including directions that are much softer than others, such as a drive in
+        a mechanism with beams.
 
-        None where it is long, so that nothing holds these directions, or leaves more than allowed.
+        None if the step is long, so that these directions have no stiffness, or leaves a larger
+        residual than allowed.
         """
         step = self.newton(shift, SOFT)
         moves = np.abs(self.chart.T @ step[: self.f]).max(initial=0.0)
@@ -282,7 +294,9 @@ class Search:
         return step if short and self.left(step, shift) <= allowed else None
 
     def advance(self, step: np.ndarray, shift: float) -> None:
-        """Take the longest part of a step that lessens the residual, or that does not climb beyond the valley."""
+        """Take the longest part of a step that decreases the residual or, with a shift, does not
+        overshoot the minimum of the potential.
+        """
         for halving in range(HALVINGS):
             part = step * 0.5**halving
             q, x = self.moved(part)
@@ -294,7 +308,9 @@ class Search:
             self.q, self.x = q, x
 
     def leapt(self, step: np.ndarray) -> bool:
-        """Try a full step along a curved stiff valley; keep it if the residual falls."""
+        """Try a full step along a curved, stiff valley of the potential; keep it and return True if
+        the residual decreases.
+        """
         q, x, size = self.q, self.x, self.size
         soft = (
             np.abs(self.r[: self.f]).max(initial=0.0) / LARGEST_STEP
@@ -317,7 +333,7 @@ class Search:
         return False
 
     def polish(self) -> bool:
-        """Make one more Newton step if it halves the residual."""
+        """Make one more Newton step; keep it and return True if it halves the residual."""
         q, x = self.moved(self.newton(0.0))
         r = self.residual(q, x)
         if not self.measure(r) < 0.5 * self.size:
@@ -326,7 +342,7 @@ class Search:
         return True
 
     def worst(self) -> str:
-        """Return a text with the place of the largest residual."""
+        """Return text that names the largest residual."""
         f, c, d = self.f, self.system.compiled, self.system.description
         forces, rates = np.abs(self.M @ self.r[:f]) / self.scale, self.paced(self.r)
         if rates.max(initial=0.0) > forces.max(initial=0.0):
@@ -344,7 +360,7 @@ class Search:
 
 
 def body_weight(evaluation: Evaluation) -> tuple[float, float]:
-    """Return mass times gravity (1 m/s² without gravity)."""
+    """Return the mass [kg] of the mechanism and gravity [m/s²]; each is 1 where it is zero."""
     ws, ints = evaluation.instance.ws, evaluation.system.compiled.ints
     fields = model_fields(ints, evaluation.system.compiled.floats)
     count = len(evaluation.system.bodies)

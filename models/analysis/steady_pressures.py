@@ -1,8 +1,11 @@
-"""Pressures at the start that a description leaves to be found: those at which neither they nor the mechanism that they hold begin to change.
+"""Steady start pressures: pressures for which a description asks that neither they nor the
+mechanism they support begin to change.
 
-The mechanism stays where it starts. Unknown are the pressures p of parts with start = "steady"; their rates are to vanish, and so are the generalised
-forces Tᵀ M u̇ left along the directions that these pressures push. Where more pressures than conditions are unknown (oil that is shut in on both sides
-of a piston), those nearest to atmospheric pressure are taken. Newton's method with differences, steps of least norm, pressures not below zero.
+The mechanism keeps its start position. Unknown are the pressures p of parts with start = "steady".
+Their rates must vanish, and so must the generalised forces Tᵀ M u̇ along the directions that these
+pressures act on. If there are more unknown pressures than conditions (oil locked on both sides of a
+piston), those nearest to atmospheric pressure are taken. Newton's method with differences and
+minimum-norm steps; pressures are not negative.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ NEARLY = 1e-5  # what is left where laws have corners
 
 
 def steady_names(description: Description) -> list[str]:
-    """Return the states whose start values are to be found."""
+    """Return the names of states with start = "steady", whose start values must be computed."""
     found = [
         f"{label}.pressure"
         for label, part in description.hydraulics.items()
@@ -37,7 +40,7 @@ def steady_names(description: Description) -> list[str]:
 
 
 def steady_starts(system: System) -> dict[str, float]:
-    """Return the pressures by the names of their states; a ModelError where none are found."""
+    """Return the steady pressures [Pa] by state; raise ModelError if no balancing pressures exist."""
     names = [
         name
         for name in steady_names(system.description)
@@ -62,7 +65,7 @@ def steady_starts(system: System) -> dict[str, float]:
 
 
 def solve_pressures(balance: PressureBalance, least: float) -> tuple[np.ndarray, float]:
-    """Return pressures not below the least one, and what is left there."""
+    """Return the balanced pressures, not below `least`, and the remaining residual."""
     p = np.full(len(balance.names), ATMOSPHERE)
     left = balance.left(p)
     for _ in range(MAX_ROUNDS):
@@ -90,7 +93,7 @@ def solve_pressures(balance: PressureBalance, least: float) -> tuple[np.ndarray,
 
 
 class PressureBalance:
-    """Residuals of pressure rates and forces at given pressures, at the start of the motion."""
+    """Residuals of pressure rates and forces at given pressures, at the start of the run."""
 
     def __init__(self, system: System, names: list[str]):
         self.system, self.names = system, names
@@ -110,7 +113,7 @@ class PressureBalance:
         self.weights = np.concatenate((1.0 / push[pushed], np.ones(len(names)))) / ATMOSPHERE
 
     def everything(self, p: np.ndarray) -> np.ndarray:
-        """Return generalised forces left, then the rates of the pressures."""
+        """Return the unbalanced generalised forces and the rates of the pressures."""
         x = self.start.copy()
         x[self.places] = p
         found = self.evaluation.rates(self.q, self.u, x)
@@ -137,7 +140,7 @@ class PressureBalance:
         return self._slopes(p)[self.rows] * self.weights[:, None]
 
     def worst(self, p: np.ndarray) -> str:
-        """Return the equation with the largest remaining imbalance."""
+        """Return the name of the equation with the largest imbalance."""
         r = np.abs(self.residual(p))
         k = int(r.argmax())
         forces = len(self.rows) - len(self.names)

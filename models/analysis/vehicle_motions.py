@@ -1,4 +1,4 @@
-"""Words of vehicles and ships for the small motions of a free body: surge, sway, heave, roll, pitch, yaw."""
+"""Terms for the rigid-body motions of vehicles and ships: surge, sway, heave, roll, pitch, yaw."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SPEEDS = (("vx", "vy", "vz"), ("wx", "wy", "wz"))
 
 
 def vehicle_motions(system: System, q: np.ndarray) -> dict[str, str]:
-    """Return the words for local coordinates and speeds of free joints on the ground, by name.
+    """Return these terms for local coordinates and speeds of free joints on the ground, by name.
 
-    x is ahead and z, or y, up; a body that lies on its side, or without gravity, has none.
+    x points ahead and z, or y, up; without gravity, or for a body on its side, there are none.
     """
     up = vertical_axis(system)
     if up is None:

@@ -1,1 +1,1 @@
-"""Flexible beams: sections, discretisation, and the rigid pieces and joints that stand for a beam."""
+"""Flexible beams: sections, discretisation, and the rigid pieces and joints that represent a beam."""

@@ -1,7 +1,8 @@
 """Beams as rigid pieces and joints of their mechanism.
 
-The piece at the root has the name of the beam; the others are NAME.piece1, ..., joined by NAME.hinge1, ... A section whose load is asked for divides
-its piece by a rigid joint NAME.section1, ..., which transmits that load. Everything that names the beam names a piece afterwards.
+The piece at the root has the name of the beam; the others are NAME.piece1, ..., joined by
+NAME.hinge1, ... A section whose load is an output divides its piece by a rigid joint NAME.section1,
+..., which transmits that load. References to the beam are replaced by references to a piece.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ ATTACHING = (
 
 @dataclass
 class BeamForm:
-    """The expansion of one beam: its chain of bodies, hinges and sections."""
+    """The discretisation of one beam: bodies, hinges and section joints."""
 
     chain: Chain
     pieces: list[tuple[str, Piece]] = field(default_factory=list)
@@ -57,7 +58,9 @@ class BeamForm:
     slides: dict[str, Piece] = field(default_factory=dict)  # thin discs between slides and balls
 
     def locate(self, x: float) -> Located:
-        """Return the piece at a station; at a boundary the one towards the root."""
+        """Return the piece at a station (distance from the root); at a boundary the piece on the
+        root's side.
+        """
         tolerance = SAME * self.chain.length
         for name, piece in self.pieces:
             if x <= piece.end + tolerance and x < self.chain.length - tolerance:
@@ -71,7 +74,7 @@ class BeamForm:
 
 
 def with_beams(description: Description) -> Description:
-    """Return the description with rigid pieces and joints in the place of its beams."""
+    """Return the description with its beams replaced by rigid pieces and joints."""
     if not description.beams:
         return description
     values, _ = evaluate_parameters(
@@ -88,7 +91,7 @@ def with_beams(description: Description) -> Description:
 def form_of(
     name: str, beam: Beam, description: Description, values: Mapping[str, float]
 ) -> BeamForm | None:
-    """Return the chain and pieces of a beam; None where it cannot be made, which its check reports."""
+    """Return the discretisation of a beam; None if it is impossible, which the check reports."""
     try:
         return divided(name, beam, description, values)
     except (BeamProblem, ExpressionError, ArithmeticError, KeyError):
@@ -98,7 +101,7 @@ def form_of(
 def divided(
     name: str, beam: Beam, description: Description, values: Mapping[str, float]
 ) -> BeamForm:
-    """Return the chain and pieces of a beam; raises BeamProblem or ExpressionError."""
+    """Return the discretisation of a beam; raises BeamProblem or ExpressionError."""
     loads, sections, free = stations(name, description, values)
     chain = chain_of(beam, description.materials[beam.material], values, loads, free)
     density, *_ = moduli(description.materials[beam.material])
@@ -136,8 +139,8 @@ def divided(
 def hinge_joints(
     form: BeamForm, hinge: str, before: str, after: str, x: float, beam: Beam, k: int
 ) -> dict[str, JointSpec]:
-    """Return the joints of one hinge: a ball or a turn, with slides before it where the beam is
-    stretched or sheared.
+    """Return the joints of one hinge: a ball or a revolute joint, preceded by slides if the beam
+    stretches or shears.
     """
     stiffness = form.chain.hinges[k - 1].stiffness
     stem = hinge.rpartition(".")[0]
@@ -167,7 +170,9 @@ def hinge_joints(
 
 
 def is_zero(value: Any) -> bool:
-    """Return whether a stiffness is zero for all parameter values."""
+    """Return whether a stiffness is zero for all parameter values, so that the hinge does not need
+    that motion.
+    """
     return isinstance(value, (float, int)) and value == 0.0
 
 
@@ -207,7 +212,7 @@ def stations(
 
 
 def deciding_numbers(description: Description) -> Iterator[tuple[str, str]]:
-    """Yield the expressions evaluated when a beam is divided, with what they decide."""
+    """Yield the expressions whose values determine the discretisation, with what each determines."""
     found: list[tuple[str, str]] = []
 
     def note(path: Path, beam: str, x: Any) -> Located:
@@ -233,7 +238,7 @@ def deciding_numbers(description: Description) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class JointEnd:
-    """An end of a joint that is on a beam."""
+    """An end of a joint that is attached to a beam."""
 
     key: str  # parent or child
     beam: str
@@ -241,8 +246,8 @@ class JointEnd:
 
 
 def joint_ends(joint: JointSpec, beams: Mapping[str, Beam]) -> list[JointEnd]:
-    """Return the ends of a joint on beams; `station` counts for the child where only that is a
-    beam.
+    """Return the ends of a joint that are on beams; `station` applies to the child if only that is
+    a beam.
     """
     ends = []
     on_parent = joint.parent in beams
@@ -268,14 +273,14 @@ def joint_ends(joint: JointSpec, beams: Mapping[str, Beam]) -> list[JointEnd]:
 
 
 def child_station(joint: JointSpec, beams: Mapping[str, Beam]) -> Any:
-    """Return the station of a joint on the beam that is its child."""
+    """Return the station of a joint on the beam that is its child body."""
     if joint.child_station is not None:
         return joint.child_station
     return 0.0 if joint.parent in beams or joint.station is None else joint.station
 
 
 class Pieces:
-    """Writes one description with the pieces of its beams."""
+    """Writes a description in which beams are replaced by their pieces."""
 
     def __init__(
         self, description: Description, values: Mapping[str, float], forms: dict[str, BeamForm]
@@ -366,7 +371,7 @@ class Pieces:
         )
 
     def output(self, label: str, output: Output) -> Output:
-        """Return an output measured at pieces."""
+        """Return an output that refers to pieces instead of beams."""
         path: Path = ("outputs", label)
         form = self.forms.get(output.beam or "")
         station = 0.0 if output.station is None else output.station
@@ -397,7 +402,7 @@ class Pieces:
 
 
 def own_shapes(chain: Chain, piece: Piece, beam: Beam) -> list[Any]:
-    """Return the shape of a piece: a cylinder or a box of the section at its middle."""
+    """Return the shape of a piece for display: a cylinder or a box with the section at its middle."""
     length = piece.end - piece.begin
     if length <= 2.0 * THIN * chain.length:
         return []

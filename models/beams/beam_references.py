@@ -1,4 +1,6 @@
-"""Where tables of a description name beams: places on them, by a station or by the x of a point of the straight beam."""
+"""References to beams in the tables of a description: points on them, given by a station or by the
+x of a point of the undeformed beam.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ LISTS = ("drop", "bodies")  # keys that hold names of bodies
 
 
 class Located(NamedTuple):
-    """A piece of a beam, and the station at which its frame is."""
+    """A piece of a beam, and the station at which its frame lies."""
 
     body: str
     begin: float
@@ -30,7 +32,7 @@ Locate = Callable[[Path, str, Any], Located]  # path, beam, station: where that 
 
 
 def total(*numbers: Any) -> Any:
-    """Return the sum of numbers of a description; zeros are left out."""
+    """Return the sum of values or expressions of a description; zeros are left out."""
     plain = sum(each for each in numbers if isinstance(each, (float, int)))
     texts = [f"({each})" for each in numbers if isinstance(each, str)]
     if not texts:
@@ -39,12 +41,12 @@ def total(*numbers: Any) -> Any:
 
 
 def shifted(vector: tuple[Any, Any, Any], *along: Any) -> tuple[Any, Any, Any]:
-    """Return a vector with more along x."""
+    """Return a vector with values added to its x component."""
     return (total(vector[0], *along), vector[1], vector[2])
 
 
 class References:
-    """Replaces the names of beams in tables by those of their pieces."""
+    """Replaces references to beams in tables by references to their pieces."""
 
     def __init__(
         self, beams: Mapping[str, Beam], locate: Locate, pieces: Mapping[str, tuple[str, ...]]
@@ -52,7 +54,7 @@ class References:
         self.beams, self.locate, self.pieces = beams, locate, pieces
 
     def of(self, part: Any, path: Path) -> Any:
-        """Return a part of a description without names of beams; the part itself where there are
+        """Return a part of a description without references to beams; the same object if it has
         none.
         """
         if isinstance(part, BaseModel):
@@ -67,7 +69,7 @@ class References:
         return part
 
     def of_table(self, table: BaseModel, path: Path) -> dict[str, Any]:
-        """Return the keys of a table that change."""
+        """Return the keys of a table that change, with their new values."""
         changes: dict[str, Any] = {}
         fields = type(table).model_fields
         for key in fields:

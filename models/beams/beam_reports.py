@@ -1,4 +1,6 @@
-"""What is told of beams: coordinates of their hinges, how they move along them, and their clamped frequencies."""
+"""Reported quantities of beams: hinge coordinates, their meaning as beam motions, clamped natural
+frequencies.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ MOTION = re.compile(
 
 
 def motion_of(description: Description, coordinate: str) -> str:
-    """Return how a beam moves along a local coordinate of its hinges, as in "boom bending about z";
-    other coordinates as they are.
+    """Return the beam motion that a local hinge coordinate belongs to, as in "boom bending about
+    z"; other coordinates unchanged.
     """
     match = MOTION.fullmatch(coordinate)
     if match is None or match[1] not in description.beams:
@@ -42,8 +44,8 @@ def motion_of(description: Description, coordinate: str) -> str:
 
 
 def beam_motions(description: Description, names: Iterable[str]) -> dict[str, str]:
-    """Return how beams move along those of the names that are local coordinates or speeds of their
-    hinges, by name.
+    """Return, by name, the beam motions of those names that are local coordinates or speeds of
+    hinges.
     """
     found = {
         name: motion_of(description, name.removeprefix("der(").removesuffix(")")) for name in names

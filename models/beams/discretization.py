@@ -1,8 +1,10 @@
-"""The chain of rigid pieces that stands for a beam: elements, their hinges at the two Gauss points, masses and stiffnesses.
+"""Discretisation of a beam as a chain of rigid pieces: elements with hinges at their two Gauss
+points, masses and stiffnesses.
 
-An element of length l has hinges at l/2 ± l/(2√3) with bending stiffness 2 E I/l, twist 2 G J/l, shear 2 G A_s/l and extension 2 E A/l; the pieces
-between the hinges have the mass, centre and inertia of their part of the beam. Elements end at the stations of supports and loads and where sections
-change, so that deflection and slope under end loads are exact there.
+An element of length l has hinges at l/2 ± l/(2√3) with bending stiffness 2 E I/l, twist 2 G J/l,
+shear 2 G A_s/l and extension 2 E A/l; the pieces between the hinges have the mass, centre and
+inertia of their part of the beam. Elements end at the stations of supports and loads and where
+sections change, so that deflection and slope under end loads are exact there.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ Numbers = Mapping[str, float]
 
 
 class BeamProblem(ValueError):
-    """A beam that cannot be made: key, what was found, what was expected."""
+    """Raised for a beam that cannot be discretised: key, value found, what was expected."""
 
     def __init__(self, key: str, found: str, expected: str):
         super().__init__(f"{key}: {found}; expected {expected}")
@@ -50,19 +52,19 @@ class BeamProblem(ValueError):
 
 
 def plain_number(value: Any, values: Numbers) -> float:
-    """Return the value of a number over parameters."""
+    """Return the value of a number or of an expression in parameters."""
     return float(value) if isinstance(value, (float, int)) else evaluate_constant(value, values)
 
 
 def text_of(value: Value) -> float | Expression:
-    """Return a value as a number of the description."""
+    """Return a computed value as a number or expression of the description."""
     if isinstance(value, (float, int)):
         return float(value)
     return value.node.value if isinstance(value.node, Const) else Expression(written(value.node))
 
 
 class Profile:
-    """Sections along a beam."""
+    """Cross sections along a beam."""
 
     def __init__(self, beam: Beam, values: Numbers):
         self.places = [plain_number(at, values) for at, _ in beam.section]
@@ -78,7 +80,7 @@ class Profile:
         return len(self.places) == 1
 
     def at(self, x: float) -> Sizes:
-        """Return sizes at a station; at a jump those of the side towards the tip."""
+        """Return section sizes at a station; at a jump those on the side of the tip."""
         k = sum(place <= x for place in self.places)
         if k == 0 or k == len(self.places):
             return self.sizes[max(k - 1, 0)]
@@ -88,7 +90,7 @@ class Profile:
 
 @lru_cache
 def gauss_points(count: int) -> tuple[tuple[float, float], ...]:
-    """Return points in 0..1 and weights of Gauss's rule."""
+    """Return points in 0..1 and weights of Gauss quadrature."""
     points, weights = np.polynomial.legendre.leggauss(count)
     return tuple(
         (0.5 + 0.5 * float(p), 0.5 * float(w)) for p, w in zip(points, weights, strict=True)
@@ -96,7 +98,9 @@ def gauss_points(count: int) -> tuple[tuple[float, float], ...]:
 
 
 class Stiffness(NamedTuple):
-    """Stiffnesses of one hinge, or their damping: about x, y, z and along x, y, z; 0: it does not move so."""
+    """Stiffness (or damping) of one hinge: about x, y, z and along x, y, z; 0 means that the hinge
+    is rigid in that direction.
+    """
 
     twist: Value = 0.0
     about_y: Value = 0.0
@@ -115,7 +119,9 @@ class Hinge(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A rigid piece from one station to another: mass, centre of mass and inertia about it, from its beginning."""
+    """A rigid piece between two stations: mass, centre of mass from its beginning, and inertia
+    about it.
+    """
 
     begin: float
     end: float
@@ -126,7 +132,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Chain:
-    """A beam as it is computed: hinges, pieces between them, and the ends of its elements."""
+    """A discretised beam: hinges, the pieces between them, and the ends of its elements."""
 
     length: float
     ends: tuple[float, ...]
@@ -158,7 +164,7 @@ def element_ends(length: float, count: int, wanted: Iterable[float]) -> tuple[fl
 
 
 def moduli(material: Material) -> tuple[Value, Value, Value]:
-    """Return density, Young's modulus and shear modulus."""
+    """Return density, Young's modulus and shear modulus of a material."""
 
     def value(number: Any) -> Value:
         return number if isinstance(number, (float, int)) else E(number)
@@ -173,7 +179,7 @@ def moduli(material: Material) -> tuple[Value, Value, Value]:
 def chain_of(
     beam: Beam, material: Material, values: Numbers, wanted: Iterable[float], free: bool
 ) -> Chain:
-    """Return the elements and hinges of a beam; `wanted` are stations where something attaches."""
+    """Return the discretisation of a beam; `wanted` are stations where something is attached."""
     length = plain_number(beam.length, values)
     if not length > 0.0:
         raise BeamProblem("length", f"{length:g}", "a number > 0")
@@ -239,8 +245,8 @@ def first_frequency(
     heavy: Callable[[Moments], Value],
     bends: bool,
 ) -> Value:
-    """Return first natural frequency [rad/s] of the beam clamped at its root: exact where it is
-    uniform, else Rayleigh's quotient with that shape.
+    """Return the first natural frequency [rad/s] of the beam clamped at its root: exact if it is
+    uniform, else Rayleigh's quotient with the shape of a uniform one.
     """
     wave = FIRST if bends else 0.5 * math.pi
     power = 4 if bends else 2
@@ -257,8 +263,8 @@ def first_frequency(
 
 
 def bending_shape(x: float) -> tuple[float, float]:
-    """Return the first shape of a uniform cantilever at a part x of its length, and its second
-    derivative.
+    """Return the first bending shape of a uniform cantilever at fraction x of its length, and its
+    second derivative.
     """
     k = FIRST
     s = (math.cosh(k) + math.cos(k)) / (math.sinh(k) + math.sin(k))
@@ -268,13 +274,15 @@ def bending_shape(x: float) -> tuple[float, float]:
 
 
 def twisting_shape(x: float) -> tuple[float, float]:
-    """Return the first shape of a uniform bar in torsion or extension, and its derivative."""
+    """Return the first shape of a uniform bar in torsion or extension at fraction x of its length,
+    and its derivative.
+    """
     return math.sin(0.5 * math.pi * x), 0.5 * math.pi * math.cos(0.5 * math.pi * x)
 
 
 def piece_of(chain: Chain, density: Value, begin: float, end: float, disc: float = 0.0) -> Piece:
-    """Return mass, centre and inertia of a part of the beam, exact for linear sizes; without a disc
-    at its beginning.
+    """Return mass, centre of mass and inertia of a part of the beam, exact for sizes linear in x; a
+    length `disc` at its beginning is left out.
     """
     if disc:
         part = piece_of(chain, density, begin + disc, end)

@@ -1,7 +1,8 @@
-"""Elastic loads of the hinges of beams, along their own coordinates.
+"""Elastic forces and moments of beam hinges along the hinges' coordinates.
 
-With the rotation vector θ of a ball (R = exp θ×) and the angular velocity ω in child axes dθ/dt = (1 + [θ]/2 + c [θ]²) ω, so that the potential
-θᵀKθ/2 and damping dθ/dtᵀ C dθ/dt give the torque -(1 - [θ]/2 + c [θ]²)(K θ + C dθ/dt) about the same axes; c = (1 - φ/2 cot(φ/2))/φ².
+With the rotation vector θ of a ball (R = exp θ×) and the angular velocity ω in child axes dθ/dt =
+(1 + [θ]/2 + c [θ]²) ω, so that the potential θᵀKθ/2 and damping dθ/dtᵀ C dθ/dt give the torque -(1
+- [θ]/2 + c [θ]²)(K θ + C dθ/dt) about the child axes; c = (1 - φ/2 cot(φ/2))/φ².
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ WORDS = {"stretch": "along_x", "shear_y": "along_y", "shear_z": "along_z"}
 
 
 def add_springs(builder: Builder) -> None:
-    """Add forces and potentials of all hinges; NAME:energy is the elastic energy of a beam."""
+    """Add springs and dampers of all hinges to the model; NAME:energy is the elastic energy of a
+    beam.
+    """
     first = 0
     index: dict[str, int] = {}
     for joint in builder.topology.joint:
@@ -45,7 +48,7 @@ def add_springs(builder: Builder) -> None:
 
 
 def add_modal_forces(builder: Builder, index: dict[str, int]) -> None:
-    """Stiffness and damping of the modes of reduced bodies."""
+    """Add stiffness and damping of the modes of reduced bodies to the model."""
     numbers = modal_forces(builder.description) if builder.description.reduced else {}
     for joint, first in index.items():
         for k, coordinate in enumerate(builder.forms[joint].coordinates):
@@ -58,7 +61,7 @@ def add_modal_forces(builder: Builder, index: dict[str, int]) -> None:
 
 
 class HingeSpring:
-    """Springs and dampers of one hinge."""
+    """Springs and dampers of one beam hinge."""
 
     def __init__(self, builder: Builder, beam: str, form: BeamForm, k: int):
         self.builder, self.beam, self.k = builder, beam, k
@@ -68,7 +71,7 @@ class HingeSpring:
         )
 
     def add(self, joint: str, first: int) -> E:
-        """Add the loads along the speeds of a joint; its potential."""
+        """Add the forces along the speeds of a joint and return its potential energy."""
         form = self.builder.forms[joint]
         if form.quaternion:
             return self.ball(joint, form, first)
@@ -82,7 +85,7 @@ class HingeSpring:
         return stored
 
     def key_of(self, coordinate: str) -> str:
-        """Return the stiffness key of a coordinate."""
+        """Return the key of the stiffness that acts on a coordinate."""
         word = coordinate.rpartition(".")[2].rstrip("0123456789")
         if word in WORDS:
             return WORDS[word]
@@ -90,7 +93,7 @@ class HingeSpring:
         return f"about_{beam.bending}"
 
     def ball(self, joint: str, form: JointForm, first: int) -> E:
-        """Return the torque of a ball about the axes of its child."""
+        """Add the torque of a ball about the axes of its child and return its potential energy."""
         turn = Turned(tuple(name(each) for each in form.coordinates))  # type: ignore[arg-type]
         spin = Vector(*(name(each) for each in form.speeds))
         K, C = (Vector(*numbers[:3]) for numbers in (self.stiffness, self.damping))
@@ -103,6 +106,6 @@ class HingeSpring:
         return 0.5 * turn.vector.dot(elastic)
 
     def push(self, label: str, index: int, value: Any) -> None:
-        """Apply a load along one speed."""
+        """Add a force along one speed."""
         register = self.builder.register(value.node)
         self.builder.add_force(L.Force.COORDINATE, index, register)

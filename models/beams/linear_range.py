@@ -1,4 +1,6 @@
-"""How far the interfaces of reduced bodies turn, beside what sums of modes can follow."""
+"""Linear range of reduced bodies: how far their interfaces rotate, compared with what a sum of
+modes can represent.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ FIRST_ORDER, SECOND_ORDER = 0.1, 0.25
 
 
 def largest_turn(r: Reduced, amplitudes: np.ndarray) -> tuple[float, int, int]:
-    """Largest angle [rad] by which an interface turns, its number and its row, of amplitudes (rows, n)."""
+    """Return the largest rotation [rad] of an interface for modal amplitudes (rows, n), with the
+    index of interface and row.
+    """
     turns = np.einsum("rk,fki->rfi", amplitudes, r.turns)
     angles = np.sqrt((turns**2).sum(axis=2))
     if not angles.size:
@@ -28,7 +32,7 @@ def largest_turn(r: Reduced, amplitudes: np.ndarray) -> tuple[float, int, int]:
 def beyond_linear_range(
     description: Description, columns: Mapping[str, np.ndarray], time: np.ndarray
 ) -> Iterator[str]:
-    """Return a sentence for every reduced body that bends further than its modes can follow."""
+    """Yield a sentence for every reduced body that deforms further than its modes can represent."""
     for name, r in description.reduced.items():
         modes = [columns.get(f"{name}.mode{k}") for k in range(1, len(r.stiffness) + 1)]
         if any(each is None for each in modes):

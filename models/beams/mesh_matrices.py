@@ -1,4 +1,6 @@
-"""Stiffness, mass and geometric stiffness of a meshed body: tetrahedra or bricks with quadratic displacements, by scikit-fem."""
+"""Stiffness, mass and geometric stiffness matrices of a meshed body: tetrahedra or bricks with
+quadratic shape functions, by scikit-fem.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ MATERIALS = {"steel": (2.1e11, 0.3, 7850.0), "aluminium": (7.0e10, 0.33, 2700.0)
 
 
 def moduli_of(text: str) -> tuple[float, float, float]:
-    """Young's modulus, Poisson's ratio and density of a name, or of three numbers."""
+    """Return Young's modulus, Poisson's ratio and density of a named material, or from three
+    numbers.
+    """
     if text in MATERIALS:
         return MATERIALS[text]
     try:
@@ -28,7 +32,9 @@ def moduli_of(text: str) -> tuple[float, float, float]:
 
 
 class MeshMatrices:
-    """Matrices of three displacements per node of a mesh of tetrahedra or bricks, or of a STEP file."""
+    """Finite-element matrices with three displacements per node for a mesh of tetrahedra or bricks,
+    or for a STEP file.
+    """
 
     def __init__(self, source: str, material: str, size: float | None = None, length: float = 1.0):
         self.young, self.poisson, self.density = moduli_of(material)
@@ -43,19 +49,21 @@ class MeshMatrices:
 
     @property
     def element(self) -> Any:
-        """Quadratic displacements."""
+        """Return the element with quadratic displacements."""
         from skfem import ElementHex2, ElementTetP2, ElementVector
 
         return ElementVector(ElementHex2() if self.bricks else ElementTetP2())
 
     def basis(self, order: int, elements: np.ndarray | None = None) -> Any:
-        """Quadratic displacements with integration points exact to an order."""
+        """Return the basis of quadratic displacements with quadrature exact to polynomial degree
+        `order`.
+        """
         from skfem import Basis
 
         return Basis(self.mesh, self.element, intorder=order, elements=elements)
 
     def matrices(self) -> tuple[Any, Any]:
-        """Stiffness and mass in the order of the nodes."""
+        """Return stiffness and mass matrix in the order of the nodes."""
         from skfem import BilinearForm
         from skfem.helpers import dot
         from skfem.models.elasticity import lame_parameters, linear_elasticity
@@ -71,7 +79,9 @@ class MeshMatrices:
         return K[self.order][:, self.order], M[self.order][:, self.order]
 
     def stiffening(self, fields: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-        """Geometric stiffness between shapes (3 N, n) by the stresses of displacement fields (r, 3 N): (r, n, n)."""
+        """Return the geometric stiffness between shapes (3 N, n) under the stresses of displacement
+        fields (r, 3 N): (r, n, n).
+        """
         from skfem.models.elasticity import lame_parameters
 
         first, shear = lame_parameters(self.young, self.poisson)
@@ -91,7 +101,9 @@ class MeshMatrices:
         return 0.5 * (found + np.swapaxes(found, 1, 2))
 
     def surface(self) -> np.ndarray:
-        """Triangles (T, 3) of the boundary by the numbers of their corners, counterclockwise seen from outside."""
+        """Return the triangles (T, 3) of the boundary by corner indices, counterclockwise seen from
+        outside.
+        """
         facets = self.mesh.boundary_facets()
         found = self.mesh.facets[:, facets].T.copy()
         own = self.mesh.t[:, self.mesh.f2t[0, facets]]
@@ -105,7 +117,9 @@ class MeshMatrices:
         return found
 
     def stresses(self, shapes: np.ndarray) -> np.ndarray:
-        """Stresses xx, yy, zz, xy, yz, xz at the nodes of shapes (3 N, n), means over the elements at a corner: (n, N, 6); others are not numbers."""
+        """Return stresses xx, yy, zz, xy, yz, xz at the nodes for shapes (3 N, n), averaged over
+        the elements at each corner: (n, N, 6); NaN at other nodes.
+        """
         from skfem import Basis
         from skfem.models.elasticity import lame_parameters
 
@@ -129,12 +143,14 @@ class MeshMatrices:
         return found
 
     def skin(self, nodes: np.ndarray, shapes: np.ndarray) -> dict[str, Any]:
-        """Arrays of the surface with the stresses of all modes; shapes (N, 3, n)."""
+        """Return the arrays of the surface with the stresses of all modes; shapes (N, 3, n)."""
         stresses = self.stresses(shapes.reshape(3 * len(nodes), -1))
         return skin_of(nodes, shapes, self.surface(), stresses)
 
     def slopes(self, basis: Any, field: np.ndarray) -> np.ndarray:
-        """Slopes of a displacement field at all integration points: component, direction, point."""
+        """Return the gradient of a displacement field at all integration points: component,
+        direction, point.
+        """
         own = np.zeros(basis.N)
         own[self.order] = field
         return np.asarray(basis.interpolate(own).grad).reshape(3, 3, -1)

@@ -1,7 +1,8 @@
-"""Stiffness, mass and grid points of Nastran files: DMIG and GRID entries of a punch or bulk data file, in fields of 8, of 16, or free.
+"""Stiffness, mass and grid points of Nastran files: DMIG and GRID entries of a punch or bulk data
+file, in fields of 8, of 16, or free.
 
-A solver writes them with PARAM,EXTOUT,DMIGPCH and all displacements in the a-set. Grid points have displacements only (solids); rotations, scalar
-points and coordinate systems of their own are refused.
+Solvers write them with PARAM,EXTOUT,DMIGPCH and all displacements in the a-set. Grid points must
+have displacements only (solids); rotations, scalar points and local coordinate systems are refused.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ EMPTY = 1e-12  # of the largest entry: rotations of solids have none
 
 
 class NastranError(ValueError):
-    """A file that holds no matrices of solids."""
+    """Raised for a file without matrices of solids."""
 
 
 def entries(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the fields of every entry with its continuations; the first field is its name without a star."""
+    """Yield the fields of every entry, continuations included; the first field is the entry's name
+    without a star.
+    """
     found: list[str] = []
     for line in lines:
         text = line.split("$", 1)[0].rstrip()
@@ -44,7 +47,7 @@ def entries(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def fields(text: str) -> list[str]:
-    """Return the fields of a line without the one of its continuation."""
+    """Return the fields of a line without its continuation field."""
     if "," in text:
         parts = [each.strip() for each in text.split(",")][:9]
         return parts + [""] * (9 - len(parts))
@@ -54,13 +57,13 @@ def fields(text: str) -> list[str]:
 
 
 def number(text: str) -> float:
-    """Return a number as Nastran writes it: 1.5D+3, 1.5+3."""
+    """Return a number in Nastran notation, such as 1.5D+3 or 1.5+3."""
     plain = text.upper().replace("D", "E")
     return float(plain if "E" in plain else SHORT.sub(r"E\1", plain))
 
 
 def grid_points(paths: Iterable[Path]) -> dict[int, np.ndarray]:
-    """Return the places of all grid points by their number."""
+    """Return the positions of all grid points by their number."""
     found: dict[int, np.ndarray] = {}
     for path in paths:
         with path.open(encoding="utf-8", errors="replace") as lines:
@@ -77,7 +80,7 @@ def grid_points(paths: Iterable[Path]) -> dict[int, np.ndarray]:
 
 
 class Matrix:
-    """One matrix of DMIG entries: its form, and values by row and column (grid point, component)."""
+    """One matrix from DMIG entries: its form, and values by row and column (grid point, component)."""
 
     def __init__(self) -> None:
         self.form = 1
@@ -86,7 +89,9 @@ class Matrix:
         self.values: list[float] = []
 
     def add(self, column: tuple[int, int], rest: list[str]) -> None:
-        """Add the values of a column: grid point, component, real part, imaginary part, ..."""
+        """Add the values of a column from fields: grid point, component, real part, imaginary part,
+        ...
+        """
         for k in range(0, len(rest) - 2, 4):
             if rest[k]:
                 self.rows.append((int(rest[k]), int(rest[k + 1] or "0")))
@@ -94,7 +99,9 @@ class Matrix:
                 self.values.append(number(rest[k + 2] or "0.0"))
 
     def sparse(self, at: dict[tuple[int, int], int]) -> Any:
-        """Return the matrix over the places of displacements; what else it has is left out."""
+        """Return the sparse matrix over the given displacements; other rows and columns are left
+        out.
+        """
         pairs = zip(self.rows, self.columns, self.values, strict=True)
         known = [(at[r], at[c], v) for r, c, v in pairs if r in at and c in at]
         rows, columns, values = np.array(known).reshape(-1, 3).T

@@ -1,7 +1,9 @@
-"""Bodies that bend by modes: what `kinetree flexible` has written, and the bodies and joints that stand for it.
+"""Flexible bodies reduced to modes: the file that `kinetree flexible` writes, and the bodies and
+joints that represent it.
 
-Body NAME is the frame of its root interface. NAME.frame at the same place has the mass and the modal coordinates NAME.mode1, ...
-Every other interface is a body NAME.INTERFACE that the modes carry.
+Body NAME is the frame of its root interface. NAME.frame, at the same position, has the mass and the
+modal coordinates NAME.mode1, ... Every other interface is a body NAME.INTERFACE that the modes
+move.
 """
 
 from __future__ import annotations
@@ -23,13 +25,13 @@ KEYS = ("mass", "S", "P", "stiffness", "interfaces", "points", "shifts", "turns"
 
 
 def axial(P: np.ndarray) -> np.ndarray:
-    """Σ φ×ψ of matrices Σ φ ψᵀ in the last two axes; components first."""
+    """Return Σ φ×ψ from matrices Σ φ ψᵀ in the last two axes; the component is the first axis."""
     return np.array([P[..., a, b] - P[..., b, a] for a, b in ((1, 2), (2, 0), (0, 1))])
 
 
 @dataclass(frozen=True)
 class SecondOrder:
-    """Sums over positions φ_kl of second order, of pairs of modes."""
+    """Mass integrals over the second-order displacements φ_kl of pairs of modes."""
 
     shift: np.ndarray  # Σ m φ_kl (n, n, 3)
     moments: np.ndarray  # Σ m x φ_klᵀ, its even part (n, n, 3, 3)
@@ -39,7 +41,9 @@ class SecondOrder:
 
 @dataclass(frozen=True)
 class Reduced:
-    """A reduced body: invariants, modal stiffness, and place, shifts and turns of its interfaces."""
+    """A reduced body: mass integrals, modal stiffness, and position, mode translations and
+    rotations of its interfaces.
+    """
 
     mass: float
     S: np.ndarray  # (n + 1, 3)
@@ -61,7 +65,7 @@ class Reduced:
         return np.array([np.trace(self.P[k, k]) for k in range(1, len(self.S))])
 
     def data(self) -> np.ndarray:
-        """Numbers of the frame, as the engine reads them."""
+        """Return the data of the frame in the layout of the engine."""
         even = 0.5 * (self.P + np.swapaxes(self.P, 2, 3))
         if self.second is not None:
             even[1:, 1:] += self.second.moments
@@ -75,7 +79,7 @@ class Reduced:
         return np.concatenate([np.ravel(part) for part in parts])
 
     def face_data(self, k: int) -> np.ndarray:
-        """Numbers of one interface."""
+        """Return the data of interface k in the layout of the engine."""
         parts = [self.points[k], self.shifts[k].T, self.turns[k].T]
         if self.second is not None:
             parts.append(np.moveaxis(self.second.faces[k], 2, 0))
@@ -83,12 +87,14 @@ class Reduced:
 
 
 class ReducedBodyError(ValueError):
-    """A file that holds no reduced body."""
+    """Raised for a file that contains no reduced body."""
 
 
 @lru_cache(maxsize=32)
 def read_reduced(path: str, changed: float) -> Reduced:
-    """Read the file of `kinetree flexible`; `changed` is its time stamp."""
+    """Read the file that `kinetree flexible` has written; `changed` is its time stamp, for the
+    cache.
+    """
     try:
         with np.load(path) as file:
             missing = [key for key in KEYS if key not in file]
@@ -126,7 +132,7 @@ def read_reduced(path: str, changed: float) -> Reduced:
 
 
 def found_reduced(description: Description, body: Body) -> Reduced:
-    """Return the reduced body of a table, read from the file beside the description."""
+    """Return the reduced body of a table, read from a file relative to the description."""
     assert body.flexible is not None
     path = Path(body.flexible.file)
     if not path.is_absolute() and description.file:
@@ -137,7 +143,7 @@ def found_reduced(description: Description, body: Body) -> Reduced:
 
 
 def with_reduced_bodies(description: Description) -> Description:
-    """Return the description with a frame and interfaces in place of every flexible body."""
+    """Return the description with every flexible body replaced by a frame and interfaces."""
     names = [name for name, body in description.bodies.items() if body.flexible is not None]
     if not names:
         return description
@@ -162,7 +168,7 @@ def with_reduced_bodies(description: Description) -> Description:
 
 
 def refuse_reduced(description: Description, what: str) -> None:
-    """Raise where a mechanism has reduced bodies."""
+    """Raise if a mechanism has reduced bodies; `what` names the feature that does not support them."""
     if description.reduced:
         names = ", ".join(f"'{name}'" for name in description.reduced)
         raise ValueError(
@@ -171,7 +177,7 @@ def refuse_reduced(description: Description, what: str) -> None:
 
 
 def parts_of(name: str, r: Reduced) -> tuple[dict[str, Body], dict[str, JointSpec]]:
-    """Bodies and joints of one reduced body besides its root."""
+    """Return the bodies and joints of one reduced body, without its root."""
     A = r.P[0, 0]
     J = np.trace(A) * np.eye(3) - A
     tensor = (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
@@ -205,7 +211,9 @@ def parts_of(name: str, r: Reduced) -> tuple[dict[str, Body], dict[str, JointSpe
 def modal_arrays(
     description: Description, bodies: Mapping[str, int], u_at: list[int], q_at: list[int]
 ) -> tuple[dict[str, np.ndarray], np.ndarray, int]:
-    """Integers MODAL and FACE, numbers, and the length of the workspace, of the bodies that the structure has."""
+    """Return integer records MODAL and FACE, the floating-point data, and the workspace length for
+    the bodies of a structure.
+    """
     modal: list[int] = []
     faces: list[int] = []
     data: list[np.ndarray] = []
@@ -232,13 +240,13 @@ def modal_arrays(
 
 
 def modal_pattern(description: Description, joint: str) -> str:
-    """ "MODES" or "FACE" for the joints of reduced bodies, else nothing."""
+    """Return "MODES" or "FACE" for joints of reduced bodies, else an empty text."""
     owner = description.modal_parts.get(("joints", joint))
     return "" if owner is None else "MODES" if joint == f"{owner}.frame" else "FACE"
 
 
 def modal_forces(description: Description) -> dict[str, tuple[float, float]]:
-    """Stiffness and damping along every modal coordinate."""
+    """Return stiffness and damping of every modal coordinate."""
     found: dict[str, tuple[float, float]] = {}
     for name, r in description.reduced.items():
         table: Any = description.written.bodies[name].flexible

@@ -1,11 +1,16 @@
-"""Reduction of a finite-element body to a floating frame with modes (Craig and Bampton, AIAA Journal 6 (1968) 1313).
+"""Reduction of a finite-element body to a floating frame with modes (Craig and Bampton, AIAA
+Journal 6 (1968) 1313).
 
-Faces move as rigid plates. The frame is fixed in the root face, so that the modes are static shapes of the other faces and modes with all faces held;
-they are made orthogonal to stiffness and mass, and scaled to a largest displacement of 1 m, so that modal coordinates are in metres.
+Faces move as rigid plates. The frame is fixed in the root face, so that the modes are static
+deformations by the other faces and vibration modes with all faces fixed. They are made orthogonal
+with respect to stiffness and mass, and scaled to a largest displacement of 1 m, so that modal
+coordinates are in metres.
 
-Positions of second order φ_kl make loads stiffen. Only sums of them are needed, and the sum over a load f is -φ_kᵀ G(f) φ_l with the geometric
-stiffness G of the stresses under f: accelerations of the frame, their first moments, forces on the faces.
-Wallrapp, Schwertassek, Representation of geometric stiffening in multibody system simulation, Int. J. Num. Meth. Eng. 32 (1991) 1833.
+Second-order displacements φ_kl give geometric stiffening. Only sums of them are needed, and the sum
+over a load f is -φ_kᵀ G(f) φ_l with the geometric stiffness G of the stresses under f:
+accelerations of the frame, their first moments, forces on the faces. Wallrapp, Schwertassek,
+Representation of geometric stiffening in multibody system simulation, Int. J. Num. Meth. Eng. 32
+(1991) 1833.
 """
 
 from __future__ import annotations
@@ -33,7 +38,7 @@ Stiffening = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class ReductionError(ValueError):
-    """Matrices or faces that make no reduced body."""
+    """Raised for matrices or faces from which no reduced body can be made."""
 
 
 def reduce_body(
@@ -47,8 +52,8 @@ def reduce_body(
 ) -> dict[str, Any]:
     """Return the arrays of a reduced body.
 
-    `stiffness` and `mass` belong to three displacements per node, in the order of `nodes` (N, 3); `faces` are nodes by name. With `stiffening`
-    there are terms of second order.
+    `stiffness` and `mass` belong to three displacements per node, in the order of `nodes` (N, 3);
+    `faces` lists nodes by name. `stiffening` adds second-order terms.
     """
     K, M = sp.csc_array(stiffness, dtype=float), sp.csc_array(mass, dtype=float)
     size = 3 * len(nodes)
@@ -107,7 +112,9 @@ def second_order(
     stiffening: Stiffening,
     reach: np.ndarray,
 ) -> dict[str, np.ndarray]:
-    """Sums over the positions of second order, from the stresses under loads on the body held at its root."""
+    """Return the sums over second-order displacements, from the stresses under loads on the body
+    fixed at its root.
+    """
     whole = sp.csc_array(sp.eye_array(K.shape[0]))
     moved: Any = sp.csc_array(sp.hstack([T, whole[:, inner]]))
     solve = spl.splu(sp.csc_array(moved.T @ K @ moved))
@@ -140,7 +147,9 @@ def second_order(
 
 
 def amplitudes(turns: np.ndarray, phi: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return how far modes go (n,) until a face turns by what terms of second order follow, or the body is deformed by that part of its size."""
+    """Return the amplitude of every mode (n,) at which a face rotates as far as second-order terms
+    are valid, or the body deforms by that fraction of its size.
+    """
     turned = np.linalg.norm(turns, axis=2).max(axis=0, initial=0.0)
     moved = np.abs(phi).max(axis=(0, 1)) / np.ptp(x, axis=0).max()
     return SECOND_ORDER / np.maximum(turned, moved)
@@ -149,10 +158,13 @@ def amplitudes(turns: np.ndarray, phi: np.ndarray, x: np.ndarray) -> np.ndarray:
 def carried_pairs(
     sums: np.ndarray, weights: np.ndarray, flat: np.ndarray, scalar: Any, reach: np.ndarray
 ) -> np.ndarray:
-    """Return 1 for pairs of modes whose φ_kl stay small beside the modes, 0 for others, (n, n), from Σ m (1, x) φ_kl (n, n, 4, 3).
+    """Return 1 for pairs of modes whose φ_kl stay small compared with the modes, 0 for others, (n,
+    n), from Σ m (1, x) φ_kl (n, n, 4, 3).
 
-    The masses of the modes are constant: what φ_kl q_l adds to that of mode k is cut off. A slender body that is bent and then twisted moves further
-    by φ_kl than by its twist, and cut off, the inertia that its root sees would fall below zero. The part of φ_kl that is linear in x measures it.
+    Modal masses are taken as constant, so the contribution of φ_kl q_l to mode k is truncated. A
+    slender body that is bent and then twisted moves further by φ_kl than by its twist; with
+    truncation its effective inertia at the root would become negative. The part of φ_kl that is
+    linear in x measures this.
     """
     shapes = flat.reshape(scalar.shape[0], -1)
     n = flat.shape[1]
@@ -164,7 +176,7 @@ def carried_pairs(
 
 
 def check_faces(faces: Mapping[str, np.ndarray], root: str, count: int) -> None:
-    """Refuse faces of too few nodes, or that share some."""
+    """Raise for faces with too few nodes, or that share nodes."""
     if root not in faces:
         raise ReductionError(f"no face '{root}' for the root")
     used = np.zeros(count, dtype=int)
@@ -177,7 +189,9 @@ def check_faces(faces: Mapping[str, np.ndarray], root: str, count: int) -> None:
 
 
 def scalar_mass(M: Any) -> Any:
-    """Mass between nodes, which is the same along x, y and z."""
+    """Return the nodal mass matrix of one direction, after checking that x, y and z have equal
+    masses.
+    """
     x, y, z = (M[k::3, k::3] for k in range(3))
     bound = ISOTROPY * abs(x).max()
     if abs(x - y).max() > bound or abs(x - z).max() > bound:
@@ -191,7 +205,9 @@ def plates(
     places: Mapping[str, np.ndarray],
     others: list[str],
 ) -> tuple[Any, np.ndarray]:
-    """Displacements of all nodes by six motions of every face but the root, and the displacements of no face."""
+    """Return the displacements of all nodes for six rigid motions of every face but the root, and
+    the displacements that belong to no face.
+    """
     T = sp.lil_array((3 * len(nodes), 6 * len(others)))
     free = np.ones(3 * len(nodes), dtype=bool)
     for chosen in faces.values():
@@ -208,7 +224,9 @@ def plates(
 
 
 def shapes(K: Any, M: Any, T: Any, inner: np.ndarray, modes: int) -> np.ndarray:
-    """Static shapes of the faces, and the first modes with all faces held."""
+    """Return the static deformations by the faces and the first vibration modes with all faces
+    fixed.
+    """
     if modes < 0 or modes >= len(inner):
         raise ReductionError(f"{modes} modes of {len(inner)} displacements")
     Ki, Mi = K[inner][:, inner], M[inner][:, inner]
@@ -227,7 +245,9 @@ def shapes(K: Any, M: Any, T: Any, inner: np.ndarray, modes: int) -> np.ndarray:
 
 
 def plate_motion(x: np.ndarray, moved: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Shift and turn of a plate by mode, from displacements (nodes, 3, n) of its nodes at x."""
+    """Return translation and rotation of a rigid face per mode, from displacements (nodes, 3, n) of
+    its nodes at x.
+    """
     rows = np.zeros((3 * len(x), 6))
     for s, (a, b, c) in enumerate(x):
         rows[3 * s : 3 * s + 3, :3] = np.eye(3)

@@ -1,11 +1,15 @@
-"""Reduced bodies from files of standard input data (SID), which finite-element programs write for multibody programs.
+"""Reduced bodies from files of standard input data (SID), which finite-element programs write for
+multibody programs.
 
-A file has nodes with places and shapes, and matrices that are constant or linear in the modal coordinates. What they mean stands in O. Wallrapp,
-Standard input data of flexible members in multibody systems (1993), and R. Schwertassek, O. Wallrapp, Dynamik flexibler Mehrkörpersysteme (1999):
+A file has nodes with positions and mode shapes, and matrices that are constant or linear in the
+modal coordinates. They are defined in O. Wallrapp, Standard input data of flexible members in
+multibody systems (1993), and R. Schwertassek, O. Wallrapp, Dynamik flexibler Mehrkörpersysteme
+(1999):
 
     mdCM = S, J = inertia tensor, Ct = S_k, Cr = C_k, Me, Ke, De: mass, stiffness and damping of the modes, Oe: -ωᵀy_k ω by the products of ω
 
-with the names of `solvers/engine/modal_bodies.py`. Gr and Ge follow from these. The frame goes to the root node, modes become orthogonal.
+with the names of `solvers/engine/modal_bodies.py`. Gr and Ge follow from these. The frame is moved
+to the root node, and modes are made orthogonal.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ FITS = 1e-4  # of the largest number: Oe at rest is that of J
 
 @dataclass
 class Series:
-    """A matrix m0 and its slopes m1 by the modal coordinates."""
+    """A matrix m0 and its derivatives m1 by the modal coordinates."""
 
     settings: dict[str, int] = field(default_factory=dict)
     entries: list[tuple[tuple[int, ...], float]] = field(default_factory=list)
@@ -57,8 +61,8 @@ class Series:
 
 @dataclass
 class StandardInput:
-    """Content of a SID file: mass [kg], number of modes, matrices of the body, matrices of every
-    node.
+    """The content of a SID file: mass [kg], number of modes, matrices of the body, matrices of
+    every node.
     """
 
     mass: float = 0.0
@@ -106,7 +110,7 @@ def read_standard_input(text: str) -> StandardInput:
 
 
 def reduced_of(source: StandardInput, faces: Mapping[str, str], root: str) -> dict[str, Any]:
-    """Return the arrays of a reduced body; `faces` are numbers of nodes by name."""
+    """Return the arrays of a reduced body; `faces` gives node numbers by interface name."""
     nodes = {name: place_of(source, node) for name, node in faces.items()}
     if root not in nodes:
         raise ReductionError(f"no face '{root}' for the root")
@@ -162,7 +166,9 @@ def reduced_of(source: StandardInput, faces: Mapping[str, str], root: str) -> di
 
 
 def place_of(source: StandardInput, node: str) -> tuple[np.ndarray, ...]:
-    """Return place, shifts (3, n), turns (3, n) and shifts of second order (3, n, n) of a node."""
+    """Return position, mode translations (3, n), mode rotations (3, n) and second-order
+    translations (3, n, n) of a node.
+    """
     if node not in source.nodes:
         known = ", ".join(list(source.nodes)[:12])
         raise ReductionError(f"no node '{node}'; nodes: {known}")
@@ -179,7 +185,7 @@ def moves(root: tuple[np.ndarray, ...]) -> bool:
 
 
 def relative(node: tuple[np.ndarray, ...], root: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """Return a node as it is seen from the root that moves with the modes."""
+    """Return the motion of a node relative to a root node that moves with the modes."""
     x = node[0] - root[0]
     carried = root[1] + np.cross(root[2], x[:, None], axis=0)
     return x, node[1] - carried, node[2] - root[2], node[3]
@@ -189,7 +195,7 @@ Fields = tuple[np.ndarray, np.ndarray]
 
 
 def invariants(source: StandardInput) -> tuple[Fields, Fields | None]:
-    """Return S (n + 1, 3) and P (n + 1, n + 1, 3, 3), and sums of second order where the file has some."""
+    """Return S (n + 1, 3), P (n + 1, n + 1, 3, 3), and the second-order sums if the file has them."""
     n, body = source.modes, source.body
     center, _ = body["mdcm"].arrays(3, 1, n)
     J0, J1 = body["j"].arrays(3, 3, n)
@@ -216,7 +222,9 @@ def invariants(source: StandardInput) -> tuple[Fields, Fields | None]:
 
 
 def pair_tensors(Oe: Series, known: np.ndarray, n: int) -> np.ndarray:
-    """Return J_kl from the slopes of Oe; sign and order of its columns are those that make Oe at rest that of J."""
+    """Return the tensors J_kl from the derivatives of Oe; sign and order of its columns are chosen
+    so that Oe of the undeformed body agrees with J.
+    """
     m0, m1 = Oe.arrays(n, 6, n)
     if not np.any(m1):
         raise ReductionError("Oe is constant, which leaves the inertia of the modes out: order 1")
@@ -243,7 +251,9 @@ def pair_tensors(Oe: Series, known: np.ndarray, n: int) -> np.ndarray:
 def about_root(
     source: StandardInput, fields: Fields, second: Fields | None, root: tuple[np.ndarray, ...]
 ) -> tuple[Fields, Fields | None]:
-    """Return the sums for places from the root node, and for modes without its motion."""
+    """Return the sums for positions relative to the root node, and for modes without the root's
+    motion.
+    """
     (S, P), n = fields, source.modes
     at, shifts, turns, _ = root
     if second is not None and moves(root):

@@ -1,4 +1,6 @@
-"""Surfaces of reduced bodies for pictures: triangles, how modes move their corners, stresses there."""
+"""Surfaces of reduced bodies for display: triangles, displacement of their corners per mode,
+stresses.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,10 @@ def skin_of(
     triangles: np.ndarray | None,
     stresses: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """Return the arrays of a skin, corners numbered anew: points (N, 3), triangles, shapes (n, N, 3), stresses (n, N, 6).
+    """Return the arrays of a surface with corners renumbered: points (N, 3), triangles, shapes (n,
+    N, 3), stresses (n, N, 6).
 
-    Without triangles it is the convex hull of the nodes.
+    Without triangles the surface is the convex hull of the nodes.
     """
     faces = hull_of(nodes) if triangles is None else triangles
     used, numbered = np.unique(faces, return_inverse=True)
@@ -46,12 +49,12 @@ def skin_of(
 
 
 def von_mises_of(stress: np.ndarray) -> np.ndarray:
-    """Return von Mises stresses of xx, yy, zz, xy, yz, xz in the last axis."""
+    """Return von Mises stresses from the components xx, yy, zz, xy, yz, xz in the last axis."""
     xx, yy, zz, xy, yz, xz = np.moveaxis(stress, -1, 0)
     normal = (xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2
     return np.sqrt(0.5 * normal + 3.0 * (xy**2 + yz**2 + xz**2))
 
 
 def skin_in(arrays: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Return the arrays of the skin that a file has, or nothing."""
+    """Return those arrays of a file that describe its surface; empty if it has none."""
     return {key: np.asarray(arrays[key]) for key in SKIN if key in arrays}

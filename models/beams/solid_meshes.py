@@ -1,4 +1,6 @@
-"""Meshes of solids from files: tetrahedra and bricks of any order, as scikit-fem holds them; STEP files are meshed by gmsh."""
+"""Solid meshes from files: tetrahedra and bricks of any order as scikit-fem objects; STEP files are
+meshed by gmsh.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ FLAT = ("vertex", "line", "triangle", "quad")  # beginnings of the names of what
 
 
 def solid_mesh(source: str, size: float | None = None, length: float = 1.0) -> Any:
-    """Return the mesh of a file: linear or curved tetrahedra (MeshTet, MeshTet2) or bricks with straight edges (MeshHex).
+    """Return the mesh of a file: linear or curved tetrahedra (MeshTet, MeshTet2) or bricks with
+    straight edges (MeshHex).
 
-    Nodes that nothing uses are left out. `length` is that of the file's unit [m]; STEP files have their own.
+    Unused nodes are left out. `length` is the file's unit of length [m]; STEP files define their
+    own.
     """
     if Path(source).suffix.lower() in (".step", ".stp"):
         with tempfile.TemporaryDirectory() as folder:
@@ -25,7 +29,7 @@ def solid_mesh(source: str, size: float | None = None, length: float = 1.0) -> A
 
 
 def read_solids(source: str, length: float = 1.0) -> Any:
-    """Return the solids of a file that meshio reads."""
+    """Return the solid elements of a file that meshio can read."""
     import meshio
     from skfem.io.meshio import from_meshio
 
@@ -50,7 +54,7 @@ def read_solids(source: str, length: float = 1.0) -> Any:
 
 
 def meshed(source: str, target: Path, size: float | None) -> str:
-    """Mesh a STEP file [mm] with tetrahedra, in metres."""
+    """Mesh a STEP file [mm] with tetrahedra in metres and return the path of the mesh."""
     import gmsh
 
     gmsh.initialize()

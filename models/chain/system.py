@@ -1,4 +1,6 @@
-"""A linear chain of a description: its matrices, its modes and its motion by the matrix method (kinetree.solvers.chain)."""
+"""A linear chain of a description: its matrices, modes and simulation by the matrix method
+(kinetree.solvers.chain).
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ class ChainResult(Result):
 
 
 class ChainSystem:
-    """M ẍ + F ẋ + (C + Z) x = f(t) + Z x_cm(t)."""
+    """A linear chain M ẍ + F ẋ + (C + Z) x = f(t) + Z x_cm(t)."""
 
     def __init__(self, description: Description):
         if description.chain is None:
@@ -68,8 +70,8 @@ class ChainSystem:
         return self.couplings + np.diag(self.supports)
 
     def _springs(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return the springs between neighbours, and to the ground, where they are given one by one
-        and none is negative.
+        """Return the springs between neighbours and to the ground if they are given individually
+        and none is negative; else None.
         """
         k = self._numbers(self.chain.stiffness)
         if k.ndim == 2:
@@ -84,7 +86,7 @@ class ChainSystem:
         return (between, ground) if (k >= 0.0).all() else None
 
     def _stored(self, x: np.ndarray) -> np.ndarray:
-        """Return the energy of the couplings, a row per state."""
+        """Return the elastic energy of the couplings [J], one row per state."""
         if self.springs is None:
             return 0.5 * ((x @ self.couplings) * x).sum(axis=1)
         between, ground = self.springs
@@ -92,7 +94,7 @@ class ChainSystem:
 
     @property
     def elastic(self) -> Any:
-        """Return C + Z for the solver, as springs where possible, since sums would lose digits."""
+        """Return C + Z for the solver, as springs if possible, since their sum would lose digits."""
         from kinetree.solvers.chain import Springs
 
         if self.springs is None or (self.supports < 0.0).any():
@@ -100,7 +102,7 @@ class ChainSystem:
         return Springs(self.springs[0], self.springs[1] + self.supports)
 
     def number(self, value: float | str, more: Mapping[str, float] | None = None) -> float:
-        """Return the value of an expression over parameters and `more`."""
+        """Return the value of an expression over parameters and the variables in `more`."""
         return evaluate_constant(value, {**self.values, **(more or {})})
 
     def _numbers(self, values: Any) -> np.ndarray:
@@ -111,7 +113,7 @@ class ChainSystem:
         )
 
     def _couplings(self, values: Any) -> np.ndarray:
-        """Return the coupling matrix of one number, n - 1 or n + 1 numbers, or a matrix."""
+        """Return the coupling matrix from one number, n - 1 or n + 1 numbers, or a matrix."""
         if values is None:
             return np.zeros((self.n, self.n))
         numbers = self._numbers(values)
@@ -130,7 +132,7 @@ class ChainSystem:
         return x, v
 
     def inputs(self, given: Mapping[str, Any] | None = None) -> Callable[[float], dict[str, float]]:
-        """Return the inputs as functions of time; missing ones keep their start values."""
+        """Return the inputs as functions of time; those not given keep their start values."""
         for name in given or {}:
             if name not in self.description.inputs:
                 raise KeyError(
@@ -156,7 +158,7 @@ class ChainSystem:
         return np.sqrt(np.maximum(eigh(self.stiffness, M, eigvals_only=True), 0.0)) / (2 * math.pi)
 
     def anatomy(self) -> dict[str, Any]:
-        """Return the content of `kinetree info` for the chain as plain data."""
+        """Return the data that `kinetree info` shows for the chain."""
         return {
             "name": self.name,
             "text": self.description.text,
@@ -178,8 +180,8 @@ class ChainSystem:
         progress: Callable[[float], None] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> ChainResult:
-        """Return motion in equal steps; the output step is shortened where it does not divide the
-        run. Forces and supports are parabolas on every step.
+        """Simulate the chain with equal steps; the output step is shortened if it does not divide
+        the run. Forces and support motions are parabolas within every step.
         """
         from kinetree.solvers.chain import simulate
 
@@ -260,7 +262,7 @@ class ChainSystem:
         inputs: Callable[[float], dict[str, float]],
         seconds: float,
     ) -> ChainResult:
-        """Return columns with the outputs, and the energy of masses, couplings and supports."""
+        """Return a result with the outputs and the energies of masses, couplings and supports."""
         momenta = v * self.mass if self.mass.ndim == 1 else v @ self.mass
         energy = 0.5 * (momenta * v).sum(axis=1) + self._stored(x)
         for name, support in self.chain.supports.items():

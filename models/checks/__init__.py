@@ -1,1 +1,1 @@
-"""Reading a description whole: the loader, and the checks of every part of it."""
+"""Reading and checking of complete descriptions: the loader, and the checks of every part."""

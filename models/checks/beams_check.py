@@ -1,4 +1,6 @@
-"""Beams: materials with moduli, sections that are some, stations on the beam, and outputs of beams that are there."""
+"""Checks of beams: materials with moduli, valid sections, stations on the beam, and outputs of
+existing beams.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ RATIOS = 1.0  # damping ratios are below it
 
 
 def check_beams(checker: Checker) -> None:
-    """Complain about beams as they were written, and about stations of tables that name none."""
+    """Report problems of beams as written, and of tables whose stations are not on a beam."""
     d = checker.description.written
     for name, beam in d.beams.items():
         path: Path = ("beams", name)
@@ -53,7 +55,7 @@ def check_beams(checker: Checker) -> None:
 
 
 def check_section(checker: Checker, path: Path, section: Section) -> bool:
-    """Complain about sizes that leave no material; whether there is some."""
+    """Report section sizes that leave no material; return whether the section is valid."""
     sizes = sizes_of(section)
     if sizes.form != "numbers":
         numbers = [checker.number(each) for each in getattr(section, sizes.form)]
@@ -87,7 +89,7 @@ def check_chain(checker: Checker, name: str, beam: Beam) -> None:
 
 @lru_cache(maxsize=256)
 def inner_fields(kind: type) -> tuple[str, ...]:
-    """Return the fields of a table in which tables with stations may stand."""
+    """Return the fields of a table that may contain tables with stations."""
     if not issubclass(kind, BaseModel):
         return ()
     return tuple(
@@ -103,14 +105,14 @@ def holds_station(kind: type[BaseModel]) -> bool:
 
 
 def tables_in(annotation: Any) -> list[type[BaseModel]]:
-    """Return the tables that an annotation names."""
+    """Return the table types that a type annotation names."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [each for inner in get_args(annotation) for each in tables_in(inner)]
 
 
 def check_stations(checker: Checker, path: Path, table: Any) -> None:
-    """Complain about stations beyond a beam, and of bodies that are no beams."""
+    """Report stations beyond the end of a beam, and stations on bodies that are not beams."""
     beams = checker.description.written.beams
     keys = (("station", ("body", "parent", "child", "beam")), ("child_station", ("child",)))
     for key, names in keys:
@@ -136,7 +138,7 @@ def check_stations(checker: Checker, path: Path, table: Any) -> None:
 
 
 def check_output(checker: Checker, path: Path, output: Any) -> None:
-    """Complain about outputs of beams that are not there, or lack a station or a component."""
+    """Report outputs of beams that do not exist, or that lack a station or a component."""
     d = checker.description.written
     if output.quantity not in ("deflection", "section_load", "stress") or output.beam is None:
         return

@@ -1,4 +1,4 @@
-"""Masses and inertia tensors that a rigid body can have."""
+"""Checks of masses and inertia tensors that a rigid body can have."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INERTIA_ROUNDING = 1e-3  # of the trace: data rounded to three digits are not re
 
 
 def check_flexible(checker: Checker, path: Path, body: Body) -> None:
-    """Complain about reduced bodies that cannot be read, and about what they have of their own."""
+    """Report reduced bodies that cannot be read, and keys that a reduced body must not have."""
     if body.flexible is None:
         return
     try:
@@ -103,7 +103,7 @@ def check_bodies(checker: Checker) -> None:
 
 
 def check_density(checker: Checker, path: tuple, body: Body) -> None:
-    """Complain about a body without mass and density; warn where both say something different."""
+    """Report a body without mass and density; warn if both are given and disagree."""
     given = checker.description.weighed.get(path[1])
     if given is None:
         if "mass" not in body.model_fields_set and not has_density(body):
@@ -137,7 +137,7 @@ def check_density(checker: Checker, path: tuple, body: Body) -> None:
 
 
 def listed(values: Iterable[float]) -> str:
-    """Return a few numbers as messages show them."""
+    """Return a few numbers as text for messages."""
     return "[" + ", ".join(f"{each:.4g}" for each in values) + "]"
 
 
@@ -182,7 +182,9 @@ def check_shape(checker: Checker, path: tuple, shape: Shape) -> None:
 
 
 def about_com(tensor: tuple[float, ...], mass: float, com: tuple[float, ...]) -> tuple[float, ...]:
-    """Return parallel-axis theorem, from the origin of the body frame to the centre of mass."""
+    """Return an inertia tensor about the body origin referred to the centre of mass (parallel-axis
+    theorem).
+    """
     xx, yy, zz, xy, xz, yz = tensor
     x, y, z = com
     return (

@@ -1,5 +1,5 @@
-"""Warnings about conditions of events and stages that a run cannot detect, since it watches signs
-of differences.
+"""Warnings about conditions of events and stages that a run cannot detect, since it monitors sign
+changes of differences.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ def check_conditions(checker: Checker) -> None:
 
 
 def stages_of(stages: tuple[Stage, ...], path: Path) -> Iterator[tuple[Path, Stage]]:
-    """Yield all stages with their paths, including those of sequences."""
+    """Yield all stages with their paths, including stages inside sequences."""
     for index, stage in enumerate(stages):
         yield (*path, index), stage
         yield from stages_of(stage.sequence or (), (*path, index, "sequence"))
 
 
 def check_one(checker: Checker, path: Path, text: float | str) -> None:
-    """Warn about an equality of moving values, true only at single instants, and about numbers used
-    as conditions.
+    """Warn about an equality of varying values, which is true only at single instants, and about
+    numbers used as conditions.
     """
     try:
         root = parse(text)
@@ -87,7 +87,7 @@ def check_one(checker: Checker, path: Path, text: float | str) -> None:
 
 
 def moves(checker: Checker, *roots: Node) -> bool:
-    """Return a function that tests whether an expression changes continuously between events."""
+    """Return whether any of the expressions changes continuously between events."""
     found: dict[Node, bool] = {}
     for node in postorder(roots):
         if isinstance(node, Leaf):
@@ -120,7 +120,7 @@ def leaf_moves(checker: Checker, leaf: Leaf) -> bool:
 
 
 def judged(checker: Checker, root: Node) -> bool:
-    """Return whether an expression is a truth value: a comparison, or a flag of 0 and 1 that
+    """Return whether an expression is a truth value: a comparison, or a variable 0 or 1 that
     changes only in steps.
     """
     if isinstance(root, Operation) and root.op in (Op.AND, Op.OR, Op.NOT):
@@ -129,7 +129,7 @@ def judged(checker: Checker, root: Node) -> bool:
 
 
 def check_last(checker: Checker) -> None:
-    """Warn about a last stage whose end, or whose changes at its end, have no effect."""
+    """Warn about a last stage whose end, or whose actions at its end, have no effect."""
     stages = checker.description.stages
     if not stages:
         return

@@ -63,7 +63,7 @@ PLAIN = (
 
 
 class Checker:
-    """One pass of checks over a description; `incomplete` names tables whose faulty parts are
+    """One pass of checks over a description; `incomplete` names tables whose faulty entries are
     reported already.
     """
 
@@ -105,7 +105,7 @@ class Checker:
             )
 
     def motion_law(self, path: Path) -> Path | None:
-        """Return the path of the amount of a transform that a generated coupling stands for."""
+        """Return the path of the transform amount that a generated coupling implements, or None."""
         if len(path) < 2 or path[0] != "couplings":
             return None
         return self.description.motion_laws.get(str(path[1]))
@@ -118,7 +118,7 @@ class Checker:
         hint: str = "",
         column: int | None = None,
     ) -> None:
-        """Add a warning about something that is allowed but probably not meant."""
+        """Add a warning about something that is allowed but probably not intended."""
         if len(self.warnings) < MOST_PROBLEMS:
             self.warnings.append(
                 Problem(
@@ -134,7 +134,7 @@ class Checker:
 
     @cached_property
     def deciding(self) -> dict[str, str]:
-        """Return the structural parameters with what they decide."""
+        """Return the structural parameters with what each of them determines."""
         return frozen(self.description)
 
     @property
@@ -142,7 +142,7 @@ class Checker:
         return len(self.problems) >= MOST_PROBLEMS
 
     def whole(self, section: str) -> bool:
-        """Return whether all names of a section are known, none being faulty."""
+        """Return whether all names of a section are known, i.e. no faulty entry was dropped."""
         present = getattr(self.description, section)
         return not any(
             each == section and (section == "joints" or name not in present)
@@ -150,8 +150,8 @@ class Checker:
         )
 
     def number(self, value: float | str | None) -> float | None:
-        """Return the value of a number over parameters; None where it has none, which is reported
-        with its expression.
+        """Return the value of a number or of an expression in parameters; None if it cannot be
+        evaluated, which is reported with the expression.
         """
         if value is None or isinstance(value, float):
             return value
@@ -216,7 +216,7 @@ def check(
 
 
 def told_once(problems: list[Problem], description: Description) -> list[Problem]:
-    """Return the problems without duplicates from the generated parts of controllers."""
+    """Return the problems without duplicates that stem from the generated parts of controllers."""
     found: dict[str, Problem] = {}
     for problem in problems:
         whole = [
@@ -288,7 +288,7 @@ def check_range(
 
 
 def check_materials(checker: Checker) -> None:
-    """Complain about densities, moduli and strengths that are not positive."""
+    """Report densities, moduli and strengths that are not positive."""
     for name, material in checker.description.materials.items():
         check_signs(checker, ("materials", name), material, material.positive)
 

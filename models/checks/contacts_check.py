@@ -1,4 +1,4 @@
-"""Contacts: two bodies that exist, directions that are not zero, coefficients within their bounds."""
+"""Checks of contacts: two existing bodies, nonzero directions, coefficients within their bounds."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def check_controllers(checker: Checker) -> None:
 
 
 def check_names(checker: Checker) -> None:
-    """Report names of controllers that collide with generated ones."""
+    """Report controller names that collide with generated names."""
     made = checker.description.made
     for name in checker.description.controllers:
         parts = [
@@ -134,7 +134,7 @@ def check_drives(checker: Checker, path: Path, controller: Controlled) -> None:
 
 
 def check_kind(checker: Checker, path: Path, controller: Controlled) -> None:
-    """Check the keys that one kind of controller needs."""
+    """Check the keys that the kind of controller needs."""
     if isinstance(controller, Tracking):
         check_forward(checker, path, controller)
     if isinstance(controller, PidController):
@@ -208,7 +208,7 @@ def check_observer(checker: Checker, path: Path, c: ObserverController) -> None:
 
 
 def check_structural(checker: Checker, path: Path, controller: Controlled) -> None:
-    """Report numbers that decide which states exist but may change during a run."""
+    """Report values that determine which states exist but may change during a run."""
     d = checker.description
     changed = {name for name, parameter in d.parameters.items() if parameter.tunable}
     changed |= {

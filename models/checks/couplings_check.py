@@ -1,4 +1,4 @@
-"""Couplings: one kind each, bodies that exist, directions that are not zero."""
+"""Checks of couplings: exactly one kind each, existing bodies, nonzero directions."""
 
 from __future__ import annotations
 

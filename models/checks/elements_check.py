@@ -1,4 +1,6 @@
-"""Forces, outputs, tables, actuators, stages and the run: references, values and keys that belong together."""
+"""Checks of forces, outputs, tables, actuators, stages and the run: references, values and keys
+that belong together.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ POSITIVE_RUN = ("output_step", "step", "relative", "absolute")
 
 
 def choice(names: Iterable[str]) -> str:
-    """Return a, b or c."""
+    """Return names as text of the form 'a, b or c'."""
     *first, last = names
     return f"a {', '.join(first)} or {last}" if first else f"a {last}"
 
@@ -147,7 +149,7 @@ def check_keys(checker: Checker, path: Path, part: ForceTable | Part) -> None:
 
 @lru_cache(maxsize=256)
 def marked(table: type[Part]) -> dict[str, str]:
-    """Return the keys of a table that hold directions or names of tables."""
+    """Return the keys of a table that contain directions or names of tables, with which of both."""
     found: dict[str, str] = {}
     for key, hint in get_type_hints(table, include_extras=True).items():
         kinds = {Axis: "direction", TableName: "table"}

@@ -1,4 +1,4 @@
-"""Hydraulic circuits: places that are there, numbers that can be, keys that belong together."""
+"""Checks of hydraulic circuits: existing nodes, admissible values, keys that belong together."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def check_element(checker: Checker, path: Path, element: Hydraulic) -> None:
 
 
 def check_place(checker: Checker, path: Path, name: str) -> None:
-    """Report a node that is neither a source nor a volume of the circuit."""
+    """Report a reference to a node that is neither a source nor a volume of the circuit."""
     elements = checker.description.hydraulics
     places = [each for each, element in elements.items() if KINDS[element.kind].place]
     if name in elements and name not in places:

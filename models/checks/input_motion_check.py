@@ -1,4 +1,6 @@
-"""Checks of motions given by inputs: rate and acceleration must be given or filtered."""
+"""Checks of motions prescribed by inputs: rate and acceleration must be given or come from a
+filter.
+"""
 
 from __future__ import annotations
 

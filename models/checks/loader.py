@@ -1,7 +1,8 @@
-"""Loads a file, dict, library name or robot file as a checked `Description`: read, override, copy,
-validate, check.
+"""Loads a file, dict, library name or robot file as a checked `Description`: read, override
+parameters, expand copies, validate, check.
 
-All problems of a description are raised at once. Hostile input meets the limits stated in `source`, `copies` and `expressions`.
+All problems of a description are raised at once. Hostile input meets the limits stated in
+`read_source`, `copies` and `expressions`.
 """
 
 from __future__ import annotations
@@ -98,8 +99,8 @@ def is_generated(source: Source) -> bool:
 def generated(
     source: Source, overrides: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Origin, dict[str, Any], tuple[str, ...]]:
-    """Return the description that a library generator or the reader of a foreign file makes, and
-    the overrides that are not its own arguments.
+    """Return the description made by a library generator or by the reader of a foreign file, its
+    origin, and the overrides that are not arguments of the generator.
     """
     foreign, generator = is_foreign(source), generator_of(source)
     structural = tuple(inspect.signature(generator).parameters)
@@ -149,14 +150,18 @@ def settings_of(source: Source) -> dict[str, Argument]:
 
 
 def arguments_of(source: Source) -> tuple[str, ...]:
-    """Return the arguments besides parameters that a mechanism has: those of what makes its description."""
+    """Return the names of the generator's arguments, which a mechanism accepts in addition to its
+    parameters.
+    """
     return tuple(inspect.signature(generator_of(source)).parameters) if is_generated(source) else ()
 
 
 def parameter_copies(
     parameters: dict[str, Any], overrides: Mapping[str, Any], origin: Origin
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the copies of parameters, whose number may depend on the other parameters."""
+    """Return the expanded `copies` of the table of parameters; their number may depend on other
+    parameters.
+    """
     if not any(isinstance(table, dict) and "copies" in table for table in parameters.values()):
         return parameters, []
     single = {
@@ -172,7 +177,7 @@ def parameter_copies(
 
 
 def readable(parameters: object) -> dict[str, float | str]:
-    """Return the parameters whose values can be read; validation reports the others."""
+    """Return the parameters with readable values; validation reports the others."""
     values: dict[str, float | str] = {}
     for name, table in (parameters if isinstance(parameters, dict) else {}).items():
         try:
@@ -188,7 +193,9 @@ def override(
     origin: Origin,
     structural: tuple[str, ...],
 ) -> list[Problem]:
-    """Replace values of parameters in place; a value without a unit of its own, as in {"value": 3, "unit": "mm"}, is in SI."""
+    """Replace parameter values in place and return the problems; a value without a unit (unlike
+    {"value": 3, "unit": "mm"}) is in SI.
+    """
     problems = []
     for name, value in overrides.items():
         known = [*structural, *parameters]

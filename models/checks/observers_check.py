@@ -1,4 +1,6 @@
-"""Checks of observers: readings, what is estimated, and mechanisms that they cannot follow."""
+"""Checks of observers: measurements, estimated quantities, and mechanisms that observers do not
+support.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ PARTS = "letters, digits and underscores, a letter at the beginning"
 
 
 def check_observers(checker: Checker) -> None:
-    """Check every observer."""
+    """Check every observer of a description."""
     for name, observer in checker.description.observers.items():
         path: Path = ("observers", name)
         if path in checker.incomplete:
@@ -53,7 +55,7 @@ def check_numbers(checker: Checker, path: Path, observer: Observer) -> None:
 
 
 def check_estimated(checker: Checker, path: Path, observer: Observer) -> None:
-    """Check that what is estimated exists and has a name of its own."""
+    """Check that the estimated quantities exist and have unique names."""
     d = checker.description
     if not values_given(observer):
         checker.complain(path, "nothing that is estimated", "estimates, parameters or unknowns")
@@ -87,7 +89,7 @@ def check_estimated(checker: Checker, path: Path, observer: Observer) -> None:
 
 
 def check_mechanism(checker: Checker, path: Path) -> None:
-    """Refuse mechanisms that an observer inside them does not follow."""
+    """Refuse mechanisms with features that the observer's inner model does not support."""
     d = checker.description
     for found, what in (
         (d.contacts, "rigid [contacts]"),
@@ -103,14 +105,14 @@ def check_mechanism(checker: Checker, path: Path) -> None:
 
 
 def positive(checker: Checker, path: Path, value: float | str) -> None:
-    """Report a number that is not positive."""
+    """Report a value that is not positive."""
     number = checker.number(value)
     if number is not None and not number > 0.0:
         checker.complain(path, f"{number:g}", "a number > 0")
 
 
 def not_negative(checker: Checker, path: Path, value: float | str) -> None:
-    """Report a negative number."""
+    """Report a negative value."""
     number = checker.number(value)
     if number is not None and number < 0.0:
         checker.complain(path, f"{number:g}", "0 or more")

@@ -1,4 +1,4 @@
-"""Warnings about descriptions that are valid but probably not meant."""
+"""Warnings about descriptions that are valid but probably not intended."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def warn_unused(checker: Checker) -> None:
 
 
 def copied(name: str, checker: Checker) -> bool:
-    """Return whether a parameter is used in a number of copies, which are expanded before this
+    """Return whether a parameter is used in a number of copies; copies are expanded before this
     check.
     """
     return (
@@ -66,7 +66,7 @@ def copied(name: str, checker: Checker) -> bool:
 
 
 def told(forces: dict[str, Any]) -> list[str]:
-    """Return tables that force elements name."""
+    """Return the names of the tables that force elements use."""
     keys = ("law", "damping_law")
     return [
         str(getattr(force, key))

@@ -1,4 +1,4 @@
-"""Checks of predictive controllers: commands, weights, limits, and what they do not take."""
+"""Checks of predictive controllers: commands, weights, limits, and unsupported features."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def check_predictive(checker: Checker, path: Path, c: PredictiveController) -> N
 
 
 def check_times(checker: Checker, path: Path, c: PredictiveController) -> None:
-    """Check the delay and the length of a step."""
+    """Check the delay and the step length of the prediction."""
     period, delay, step = (checker.number(each) for each in (c.period, c.delay, c.step))
     if period and delay and delay > period * (1.0 + 1e-9):
         checker.complain(
@@ -116,7 +116,7 @@ def check_signs(checker: Checker, path: Path, table: object, keys: tuple[str, ..
 
 
 def check_order(checker: Checker, path: Path, table: Any) -> None:
-    """Report limits that leave nothing between them, where both are numbers."""
+    """Report lower limits that are not below the upper ones, if both are numbers."""
     low, high = table.low, table.high
     if isinstance(low, float) and isinstance(high, float) and high <= low:
         checker.complain((*path, "high"), f"{high:g}", f"a number above low, {low:g}")

@@ -1,4 +1,4 @@
-"""Checks of prescribed motions: jumps of the position are errors, corners at unknown instants are
+"""Checks of prescribed motions: jumps of the position are errors, kinks at unknown instants are
 warnings.
 """
 
@@ -70,7 +70,7 @@ def check_one(checker: Checker, path: tuple[str | int, ...], text: str) -> None:
 
 
 def uneven(nodes: tuple[Node, ...], cornered: Sequence[Node]) -> bool:
-    """Return whether the argument of a function with corners is not linear in time between corners."""
+    """Return whether an argument of functions with kinks is not linear in time between kinks."""
     moving: dict[Node, int] = {}
     for node in nodes:
         own = isinstance(node, Leaf) and node.key == "t"
@@ -80,8 +80,8 @@ def uneven(nodes: tuple[Node, ...], cornered: Sequence[Node]) -> bool:
 
 
 def jump(checker: Checker, root: Node) -> float | None:
-    """Return an instant at which the value jumps, found by halving the least smooth intervals; None
-    if there is none.
+    """Return an instant at which the value jumps, found by repeatedly halving the least smooth
+    intervals; None if there is none.
     """
     run = checker.description.run
     begin = checker.number(run.start_time) or 0.0

@@ -29,7 +29,7 @@ def check_run(checker: Checker) -> None:
 
 
 def warn_iteration(checker: Checker) -> None:
-    """Warn about a tolerance of the variable-metric iteration where another method runs."""
+    """Warn about a tolerance of the variable-metric iteration if another form is used."""
     run = checker.description.run
     if run.itr_tolerance is not None and not run.method.startswith("ITR"):
         checker.warn(
@@ -63,7 +63,7 @@ def warn_quaternions(checker: Checker) -> None:
 
 
 def warn_tolerance(checker: Checker) -> None:
-    """Warn about tolerances below rounding and of methods without error control."""
+    """Warn about tolerances below rounding, and about tolerances for methods without error control."""
     run = checker.description.run
     given = run.tolerances
     relative = checker.number(given.relative) if given is not None else None

@@ -1,4 +1,4 @@
-"""Errors of pydantic as problems of a description, with near misses for unknown keys."""
+"""Conversion of pydantic errors to problems of a description, with similar names for unknown keys."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def validate(
     """Return the description, the problems, and the tables (section, name) that are incomplete
     because faulty parts were left out.
 
-    What can be understood in spite of the problems is returned, so that checks can find the other errors in the same pass; faulty parts
-    are taken out of `raw`.
+    As much as possible is returned in spite of problems, so that checks can find further errors in
+    one pass; faulty parts are removed from `raw`.
     """
     problems: list[Problem] = []
     incomplete: set[tuple[str, str | int]] = set()
@@ -60,7 +60,7 @@ def validate(
 
 
 def plain_path(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """Return a location without the tag of the table's kind."""
+    """Return an error location without the tags that pydantic adds for the kind of a table."""
     if len(location) > 2 and location[2] in TAGGED.get(str(location[0]), ()):
         return location[:2] + location[3:]
     return location
@@ -115,7 +115,7 @@ def as_problem(path: tuple[str | int, ...], error: Any, origin: Origin) -> Probl
 
 
 def keys_told(path: tuple[str | int, ...], location: tuple[str | int, ...]) -> str:
-    """Return a hint where the keys of a table are listed, if they are too many for a message."""
+    """Return a hint to the command that lists the keys of a table, or an empty text."""
     kind = [str(part) for part in location[2:3] if part in TAGGED.get(str(path[0]), ())]
     table = "description" if len(path) == 1 else " ".join([str(path[0]), *kind])
     return f"`kinetree explain {table}` lists those there are" if len(path) <= 3 else ""
@@ -157,7 +157,7 @@ def inner_types(annotation: Any) -> Iterator[Any]:
 
 
 def leave_out(raw: dict[str, Any], path: tuple[str | int, ...], kind: str) -> None:
-    """Remove a faulty key from the description, or the list or table that contains it."""
+    """Remove a faulty key from the raw description, or the list or table that contains it."""
     end = next((k for k, part in enumerate(path) if isinstance(part, int)), len(path))
     path = path[:end] if end < len(path) else path[:-1] if kind == "missing" else path
     table: Any = raw

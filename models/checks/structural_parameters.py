@@ -19,14 +19,14 @@ SWITCHES = ("noise", "resolution", "jitter")  # of controllers: what is 0 is not
 
 
 def frozen(description: Description) -> dict[str, str]:
-    """Return the structural parameters, including those they are computed from, with what they
-    decide.
+    """Return the structural parameters, including those they are computed from, with what each of
+    them determines.
     """
     return behind(description, deciding(description))
 
 
 def kept_by_fmus(description: Description) -> list[str]:
-    """Return sentences about settings that FMUs fix when packed although they depend on tunable
+    """Return sentences about settings that FMUs freeze at export although they depend on tunable
     parameters.
     """
     run = description.run
@@ -51,8 +51,8 @@ def kept_by_fmus(description: Description) -> list[str]:
 
 
 def behind(description: Description, texts: Iterable[tuple[float | str, str]]) -> dict[str, str]:
-    """Return the parameters on which given texts depend, directly or indirectly, with what the
-    texts decide.
+    """Return the parameters on which expressions depend, directly or indirectly, with what these
+    expressions determine.
     """
     found: dict[str, str] = {}
     waiting = list(texts)
@@ -69,7 +69,7 @@ def behind(description: Description, texts: Iterable[tuple[float | str, str]]) -
 
 
 def deciding(description: Description) -> Iterator[tuple[float | str, str]]:
-    """Yield the texts that are evaluated once at compilation, with what they decide."""
+    """Yield the expressions that are evaluated once at compilation, with what they determine."""
     for text in description.counted:
         yield text, COPIES
     for name, table in description.tables.items():
@@ -94,7 +94,7 @@ def deciding(description: Description) -> Iterator[tuple[float | str, str]]:
 
 
 def absent(text: float | str | None, values: Mapping[str, float]) -> bool:
-    """Return whether a number is 0."""
+    """Return whether an expression is constantly 0 for the given parameter values."""
     try:
         return text is not None and evaluate_constant(text, dict(values)) == 0.0
     except ExpressionError:

@@ -1,6 +1,8 @@
-"""Dimensions of a description: units that do not fit their quantity, and expressions of another dimension than the place they stand in.
+"""Checks of units: units that do not fit their quantity, and expressions whose dimension differs
+from the one expected.
 
-What a number of the description is measured in stands in brackets in its documentation, as in "Mass [kg]": that is the one declaration.
+The expected unit of a key stands in brackets in its documentation, as in "Mass [kg]"; this is its
+only declaration.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ BRACKETS = re.compile(r"\[([^\]]+)\]")
 
 @lru_cache(maxsize=1024)
 def field_units(table: type[BaseModel], key: str) -> tuple[str, ...]:
-    """Return SI units a number of a table may have, () where none are declared."""
+    """Return the SI units that a key of a table accepts, () if none are declared."""
     found = BRACKETS.search(table.model_fields[key].description or "")
     return tuple(re.split(" or |, ", found[1].partition(" for ")[0])) if found else ()
 
@@ -98,7 +100,7 @@ class Units:
 
 
 def good(unit: str) -> bool:
-    """Return whether a text is a valid unit; invalid ones are reported elsewhere."""
+    """Return whether a text is a valid unit; invalid units are reported elsewhere."""
     try:
         parse_unit(unit)
     except UnitError:
@@ -107,7 +109,9 @@ def good(unit: str) -> bool:
 
 
 def check_units(checker: Checker) -> None:
-    """Complain about every number with a unit of another dimension, and about every expression that provably has one."""
+    """Report values with a unit of the wrong dimension, and expressions that provably have the
+    wrong dimension.
+    """
     units = Units(checker)
     for path, value, expected in numbers_of(checker.description, (), ()):
         if checker.full:
@@ -144,7 +148,9 @@ def check_units(checker: Checker) -> None:
 def numbers_of(
     value: Any, path: Path, expected: tuple[str, ...]
 ) -> Iterator[tuple[Path, Measured | Expression, tuple[str, ...]]]:
-    """Every expression and every number with a unit, with its path and the units declared for its place."""
+    """Yield every expression and every number with a unit, with its path and the units declared for
+    it.
+    """
     if isinstance(value, DerivedExpression):
         return  # made of numbers that are checked where they stand
     if isinstance(value, (Measured, Expression)):

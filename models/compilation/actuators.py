@@ -1,13 +1,14 @@
 """Actuators, the interfaces for external drives: measured motion, received force and stiffness,
 internal oil chambers.
 
-Force, positive where it extends: F + dF/ds (s - s0) + dF/dv (v - v0); F and the slopes are inputs, s0 and v0 the length and speed at the beginning of
-the communication step. The mean speed is (s - s0)/(t - t0): what a drive must know so that it and the mechanism agree on the travel of a step.
+The force, positive if it extends, is F + dF/ds (s - s0) + dF/dv (v - v0); F and its derivatives are
+inputs, s0 and v0 the length and speed at the start of the communication step. The mean speed is (s
+- s0)/(t - t0); a drive needs it to agree with the mechanism on the travel within a step.
 
 Chambers: V_a = volume_a + area_a (s - shortest), V_b = volume_b + area_b (longest - s),
     V_a dp_a/dt = E(p_a) (flow_a - area_a v - leakage (p_a - p_b)),  V_b dp_b/dt = E(p_b) (flow_b + area_b v + leakage (p_a - p_b)).
 Bulk modulus of oil with a volume fraction of air at 1 bar, polytropic exponent 1.4: E = E0 (1 + a)/(1 + a E0/(1.4 p)), a = air (1 bar/p)^(1/1.4).
-Oil that would have to be pulled cavitates: below CAVITATION a fall of the pressure fades, so that it stays above 0.
+Cavitation: below the pressure CAVITATION a decrease of pressure is slowed down, so that pressures stay above 0.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ def measure_line(builder: Builder, label: str, actuator: Actuator) -> None:
 
 
 def measure_coordinate(builder: Builder, label: str, actuator: Actuator) -> None:
-    """Use the coordinate as the actuator's length."""
+    """Use a coordinate of the mechanism as the actuator's length."""
     builder.define(f"{label}.length", name(str(actuator.coordinate)).node)
     builder.define(f"{label}.speed", name(f"der({actuator.coordinate})").node)
     index, _ = speed_of(builder, str(actuator.coordinate))
@@ -146,7 +147,7 @@ def measure_coordinate(builder: Builder, label: str, actuator: Actuator) -> None
 
 
 def apply(builder: Builder, actuator: Actuator, value: int) -> bool:
-    """Add the force record of an actuator; return False where its coordinate is locked."""
+    """Add the force record of an actuator; return False if its coordinate is locked."""
     if actuator.between is None:
         index, _ = speed_of(builder, str(actuator.coordinate))
         push(builder, index, value)
@@ -164,7 +165,7 @@ def apply(builder: Builder, actuator: Actuator, value: int) -> bool:
 
 
 def chamber_force(builder: Builder, label: str, chambers: Chambers, length: E, speed: E) -> E:
-    """Return the force of the oil, the seals and the end stops; defines the rates of the pressures."""
+    """Return the force of oil, seals and end stops, and define the rates of the chamber pressures."""
     part = {
         key: E(builder.node(getattr(chambers, key), f"actuators.{label}.chambers.{key}"))
         for key in type(chambers).model_fields

@@ -1,4 +1,6 @@
-"""Balls that close a loop without coordinates of their own: a place on one body stays at a place on another, by three rows."""
+"""Ball joints that close a loop by three constraint rows, without coordinates: a point of one body
+stays at a point of another.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,8 @@ PLAIN_KEYS = {"parent", "child", "type", "at", "frame", "child_at", "child_frame
 def plain_balls(
     description: Description, cuts: Sequence[str], locked: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the cut joints that are balls with nothing that belongs to their turning, in a
-    description of one stage, whose names occur nowhere else: nothing can read their coordinates,
-    speeds and reactions.
+    """Return the cut ball joints whose rotation nothing uses, in a description with one stage: no
+    spring, damper or name elsewhere reads their coordinates, speeds or reactions.
     """
     balls = [
         name for name in cuts if name not in locked and is_plain_ball(description.joints[name])
@@ -38,12 +39,12 @@ def plain_balls(
 
 
 def is_plain_ball(joint: JointSpec) -> bool:
-    """Return whether a joint only holds a point at a point."""
+    """Return whether a joint is a ball joint without any further property."""
     return joint.type == "spherical" and joint.model_fields_set <= PLAIN_KEYS
 
 
 def ball_ends(builder: Builder, name: str) -> tuple[int, int, tuple[int, int]]:
-    """Return the bodies of a ball, parent and child, and the registers of its places on them."""
+    """Return the parent and child body of a ball joint, and the registers of its points on them."""
     joint = builder.description.joints[name]
     elements = joint_elements(joint, name).elements
     middle = next(k for k, element in enumerate(elements) if not element.kind.constant)

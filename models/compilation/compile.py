@@ -1,4 +1,6 @@
-"""Compiles one structure of a mechanism: a description and a numbering in, flat blocks out."""
+"""Compilation of one structure of a mechanism: from a description with numbered bodies to flat
+memory blocks.
+"""
 
 from __future__ import annotations
 
@@ -69,8 +71,10 @@ def compile_structure(
     """Return the flat blocks of a description whose bodies are numbered by `topology`; locked
     joints keep the coordinates that a transition writes.
 
-    In a later structure outputs and events fall away whose names are gone with a joint or a body. `starts` replace start values by name, `at_end` is
-    what the end of the stage sets before the structure changes, `around` what stands before and after the elements of joints at merged bodies.
+    In a later structure, outputs and events are dropped if they use names of joints or bodies that
+    are gone. `starts` replaces start values by name, `at_end` contains what the end of the stage
+    sets before the structure changes, `around` the constant elements before and after joints at
+    merged bodies.
     """
     builder = Builder(
         description, with_twins(description, topology, locked), locked, end, later, at_end
@@ -92,7 +96,9 @@ def compile_structure(
 
 
 def user_of(name: str, description: Description, end: Ends | None) -> tuple[str, str]:
-    """Return key and text of the first expression that uses a name and stays in the next structure."""
+    """Return path and text of the first expression that uses a name and remains in the next
+    structure.
+    """
     laws = [*expressions(end, ("ends",)), *expressions(description)]
     users = (
         (key_path(path), text)
@@ -103,7 +109,7 @@ def user_of(name: str, description: Description, end: Ends | None) -> tuple[str,
 
 
 def assemble(builder: Builder) -> Compiled:
-    """Register everything in the global order and pack it."""
+    """Register all parts of a structure in the global order and pack them into blocks."""
     d = builder.description
     builder.add_names()
     add_followings(builder)
@@ -150,7 +156,7 @@ def settled(
     builder: Builder, compiled: Compiled, parts: dict, starts: Starts, joints: dict
 ) -> Compiled:
     """Compute the ranks of the constraint rows and remove rows that are always zero; keep all rows
-    if assembly fails.
+    if the assembly fails.
     """
     found = survey(compiled)
     turned = found and with_axes(builder.groups, builder.topology.parent, *found)
@@ -196,7 +202,7 @@ def held_by_nothing(compiled: Compiled, builder: Builder) -> None:
 
 
 def add_tables(builder: Builder) -> None:
-    """Add the tables of the description; their numbers may be expressions over parameters."""
+    """Add the lookup tables of the description; their points may be expressions over parameters."""
     d = builder.description
     if not d.tables:
         return
@@ -219,7 +225,7 @@ def add_tables(builder: Builder) -> None:
 
 
 def parameter_values(description: Description) -> dict[str, float]:
-    """Return the numbers of all parameters, expressions resolved in any order."""
+    """Return the values of all parameters; expressions may refer to each other in any order."""
     values, errors = evaluated(
         tuple((name, parameter.value) for name, parameter in description.parameters.items())
     )
@@ -243,11 +249,11 @@ def evaluated(
 
 
 def add_starts(builder: Builder) -> Starts:
-    """Return registers start(NAME) of coordinates, speeds, states and inputs, each group without
-    gaps; a host may overwrite them before the start.
+    """Return the registers start(NAME) of coordinates, speeds, states and inputs, each group
+    contiguous; a host may overwrite them before the start.
 
-    What an expression gives counts until a host has given a number: coordinates, speeds and states have a register given(NAME) for that; inputs have
-    a group preset(NAME) to which expressions write.
+    A start expression applies until a host gives a number. For that, coordinates, speeds and states
+    have a register given(NAME); inputs have a group preset(NAME) to which expressions write.
     """
     forms = [builder.forms[joint] for joint in builder.topology.joint]
     groups = (
@@ -267,7 +273,7 @@ def add_starts(builder: Builder) -> Starts:
 
 def follow(builder: Builder, name: str, start: float | str) -> None:
     """Let a start register follow its expression until a host writes given(NAME), which is NaN
-    before.
+    until then.
     """
     given = E(Name(f"given({name})"))
     builder.registers.add(f"given({name})", float("nan"))
@@ -282,7 +288,7 @@ def follow(builder: Builder, name: str, start: float | str) -> None:
 def add_start_group(
     builder: Builder, group: list[tuple[str, float | str]], word: str = "start"
 ) -> int:
-    """Return the first register of one group."""
+    """Add the start registers of one group and return the first of them."""
     first = 0
     for k, (name, given) in enumerate(group):
         key, value = f"{word}({name})", builder.starts.get(name, given)
@@ -294,7 +300,7 @@ def add_start_group(
 
 
 def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
-    """Return header, sizes and names."""
+    """Return the compiled structure: packed blocks with header, sizes and names."""
     program, ints, d = parts["program"], parts["ints"], builder.description
     names = program.names
     nq, nu = int(ints["q_at"][-1]), int(ints["u_at"][-1])

@@ -1,4 +1,6 @@
-"""Contacts of a description as rows: the gap, and with friction the slip along two directions of the plane of touch; guards and outputs."""
+"""Contacts of a description as constraint rows: the gap, and with friction the slip along two
+directions of the tangent plane; guards and outputs.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,8 @@ class Contacts:
     arms: list[tuple[Arm, ...]] = field(default_factory=list)  # per row
 
     def arrays(self, present: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the integer arrays of all contacts by field name; `present` are the couplings'
-        arms before them.
+        """Return the integer arrays of all contacts by field name; `present` are the arms of
+        couplings, which precede them.
         """
         first = present.size // ARM.size
         ends = np.cumsum([0, *(len(arms) for arms in self.arms)], dtype=np.int64)
@@ -137,7 +139,7 @@ def touching(builder: Builder, contact: Contact, key: str) -> tuple[E, list[E]]:
 
 
 def add_contact_guards(builder: Builder) -> None:
-    """Add the guards of all contacts after those of events; their numbers are the same in all
+    """Add the guards of all contacts after those of events; their order is the same in all
     structures.
     """
     numbers = {

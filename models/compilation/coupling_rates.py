@@ -1,8 +1,11 @@
-"""The rate of a coupling and the rest of its second derivative, exact, over speeds, velocities of points and spins of bodies.
+"""Exact rates of couplings, and the velocity-dependent part of their second derivatives, in terms
+of speeds, point velocities and angular velocities.
 
-A relation g(q, t, x, i, P) = 0 has the rate ġ = ∂g/∂q q̇ + ∂g/∂t + ∂g/∂x ẋ + ∂g/∂i i̇ + ∂g/∂P Ṗ; a relation of speeds is a rate already. They are
-ġ = a u + Σ b·V + Σ c·ω + d, linear in the speeds u, the velocities V of points and the spins ω of bodies: a, b and c make the constraint row; the
-second derivative lacks what u̇, V̇ and ω̇ do, which the kernels add. Measured quantities are reduced to places, velocities and spins in ground axes.
+A relation g(q, t, x, i, P) = 0 has the rate ġ = ∂g/∂q q̇ + ∂g/∂t + ∂g/∂x ẋ + ∂g/∂i i̇ + ∂g/∂P Ṗ; a
+relation between speeds is a rate already. Both have the form ġ = a u + Σ b·V + Σ c·ω + d, linear in
+the speeds u, the velocities V of points and the angular velocities ω of bodies; a, b and c form the
+constraint row. In the second derivative the terms with u̇, V̇ and ω̇ are left to the kernels.
+Measured quantities are reduced to positions, velocities and angular velocities in ground axes.
 """
 
 from __future__ import annotations
@@ -58,7 +61,7 @@ class Leaves:
 
     # -- places -------------------------------------------------------------------------------------------------------------------------
     def sensed(self, label: str, kind: Kind, body: int, point: int = -1, count: int = 3) -> list[E]:
-        """Return the sensors of one quantity, once."""
+        """Return the components measured by sensors of one quantity; each sensor is added once."""
         keys = [f"{label}[{k}]" for k in range(count)]
         for axis, key in enumerate(keys):
             if key not in self.builder.registers.names:
@@ -66,7 +69,7 @@ class Leaves:
         return [name(key) for key in keys]
 
     def place(self, body: int, point: int) -> Vector:
-        """Return the place of a point of a body, ground axes."""
+        """Return the position of a point of a body in ground axes."""
         label = f"place({body},{point})"
         if label not in self._made:
             place = self._made[label] = Vector(*self.sensed(label, POSITION, body, point))
@@ -84,7 +87,7 @@ class Leaves:
         return velocity
 
     def spin(self, body: int) -> Vector:
-        """Return the angular velocity of a body, ground axes."""
+        """Return the angular velocity of a body in ground axes."""
         if body == 0:
             return NOWHERE
         spin = Vector(*self.sensed(f"spin({body})", ANGULAR_VELOCITY, body))
@@ -93,7 +96,9 @@ class Leaves:
         return spin
 
     def orientation(self, body: int) -> list[E]:
-        """Return the quaternion of a body; its rate is half the spin times it."""
+        """Return the quaternion of a body; its rate is half the angular velocity times the
+        quaternion.
+        """
         w, x, y, z = parts = self.sensed(f"orientation({body})", ORIENTATION, body, count=4)
         a, b, c = (0.5 * part for part in self.spin(body))
         rates = (
@@ -107,7 +112,7 @@ class Leaves:
         return parts
 
     def axis(self, body: int, k: int) -> Vector:
-        """Return the axis k of a body, ground axes."""
+        """Return axis k of a body in ground axes."""
         if body == 0:
             return Vector(*(E(float(k == c)) for c in range(3)))
         tip, foot = (
@@ -118,8 +123,8 @@ class Leaves:
 
     # -- measured names -----------------------------------------------------------------------------------------------------------------
     def reduce(self, node: Node) -> Node:
-        """Return the expression with its definitions put in and its sensors reduced to places,
-        velocities and spins.
+        """Return the expression with its definitions inserted and its sensors reduced to positions,
+        velocities and angular velocities.
         """
         records = {record[1]: record for record in self.builder.early}
 
@@ -133,7 +138,7 @@ class Leaves:
         return substitute(self.builder.registers.expand(node), measured)
 
     def reduced(self, record: tuple[int, ...]) -> E:
-        """Replace one sensor by the variables of which its derivatives are known."""
+        """Replace one sensor by variables whose derivatives are known."""
         _, _, a, point_a, b, point_b, axis, frame = record
         kind = SENSORS[record[0]]
         if kind == ORIENTATION:
@@ -172,9 +177,7 @@ class Leaves:
         return differentiate(node, lambda leaf: self.rate(leaf, complain))
 
     def rate(self, leaf: Leaf, complain: Callable[[str, str], ModelError]) -> Node | None:
-        """Return the rate of one leaf, None for one that does not change or whose change the
-        kernels add.
-        """
+        """Return the rate of one leaf; None if it is constant or if the kernels add its change."""
         key, builder = leaf.key, self.builder
         if (
             key in self.speeds
@@ -253,7 +256,7 @@ def coordinate_rates(form: JointForm) -> dict[str, Node]:
 
 
 def problem(builder: Builder, key: str) -> Callable[[str, str], ModelError]:
-    """Return the errors about one coupling."""
+    """Return a function that makes errors about one coupling."""
     return lambda found, expected: ModelError(
         Problem(key, found, expected, file=builder.description.file)
     )

@@ -1,4 +1,6 @@
-"""Couplings of a description as constraint rows: expressions, distances, blades, rolling bodies; `coupling_rates` derives them all."""
+"""Couplings of a description as constraint rows: expressions, distances, blades, rolling bodies;
+`coupling_rates` derives their rates.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ class Row:
 
 
 def add_places(builder: Builder) -> None:
-    """NAME[1..3] of couplings that follow a point, and numbers for the forces of all rows."""
+    """Define NAME[1..3] of couplings that follow a point, and the names of the forces of all rows."""
     builder.leaves = Leaves(builder)
     for label, coupling in builder.description.couplings.items():
         for row in rows_of(label, coupling):
@@ -63,8 +65,8 @@ def add_places(builder: Builder) -> None:
 
 
 def coupling_rows(builder: Builder) -> list[Row]:
-    """Return all constraint rows; couplings of coordinates that are gone or locked are dropped in
-    later structures.
+    """Return all constraint rows; in later structures, couplings of removed or locked coordinates
+    are dropped.
     """
     found = []
     for label, coupling in builder.description.couplings.items():
@@ -85,8 +87,9 @@ def coupling_rows(builder: Builder) -> list[Row]:
 
 
 def held_together(builder: Builder, label: str, coupling: Coupling) -> bool:
-    """Return whether rigid or locked joints already hold the two bodies of a coupling together, in a
-    later structure; the first one refuses it. Its rows would be nothing but rounding.
+    """Return whether rigid or locked joints already fix the two bodies of a coupling to each other
+    in a later structure (in the first one this is an error); its rows would be nothing but
+    rounding.
     """
     ends = bodies_of(coupling)
     if ends is None:
@@ -101,7 +104,7 @@ def held_together(builder: Builder, label: str, coupling: Coupling) -> bool:
 
 
 def bodies_of(coupling: Coupling) -> tuple[str, str] | None:
-    """Return the two bodies whose relative motion a coupling constrains; None for relations."""
+    """Return the two bodies whose relative motion a coupling constrains; None for expressions."""
     if coupling.between is not None:
         return coupling.between[0].body, coupling.between[1].body
     part = coupling.blade or coupling.rolling
@@ -109,7 +112,7 @@ def bodies_of(coupling: Coupling) -> tuple[str, str] | None:
 
 
 def moves(builder: Builder, k: int) -> bool:
-    """Return whether the joint of the tree's body k + 1 moves, given motions included."""
+    """Return whether the tree joint of body k + 1 moves, prescribed motions included."""
     joint = builder.topology.joint[k]
     elements = joint_elements(builder.description.joints[joint], joint).elements
     return any(
@@ -119,7 +122,7 @@ def moves(builder: Builder, k: int) -> bool:
 
 
 def relations(builder: Builder, label: str, coupling: Coupling) -> Iterator[tuple[str, Node]]:
-    """Yield names and left sides of the equations of a coupling."""
+    """Yield names and left-hand sides of the equations of a coupling."""
     key = f"couplings.{label}"
     if coupling.blade is not None:
         yield label, blade(builder, coupling.blade, f"{key}.blade").node
@@ -172,7 +175,7 @@ def point_register(builder: Builder, point: Vector) -> int:
 
 
 def place_of(builder: Builder, body: str, point: Vector) -> Vector:
-    """Return the place of a point of a body, ground axes."""
+    """Return the position of a point of a body in ground axes."""
     return (
         builder.leaves.place(builder.body[body], point_register(builder, point))
         if builder.body[body]
@@ -191,7 +194,7 @@ def direction_of(builder: Builder, body: str, axis: Vector) -> Vector:
 
 
 def velocity_of(builder: Builder, body: str, point: Vector, away: Vector) -> Vector:
-    """Return the velocity of the body's material at a place `away` (ground axes) from one of its
+    """Return the velocity of the body's material at a position `away` (ground axes) from one of its
     points.
     """
     i = builder.body[body]
@@ -205,7 +208,7 @@ def velocity_of(builder: Builder, body: str, point: Vector, away: Vector) -> Vec
 
 
 def slip(builder: Builder, body: str, point: Vector, away: Vector, on: str) -> Vector:
-    """Return the velocity of a body at a place offset from its point, relative to the body that it
+    """Return the velocity of a body, at an offset from its point, relative to the body that it
     moves on.
     """
     here = place_of(builder, body, point).plus(away)
@@ -214,7 +217,7 @@ def slip(builder: Builder, body: str, point: Vector, away: Vector, on: str) -> V
 
 
 def blade(builder: Builder, given: Blade, key: str) -> E:
-    """Return the velocity across a blade."""
+    """Return the velocity across a blade (its nonholonomic constraint)."""
     point, normal = (
         vector_of(builder, given.point, f"{key}.point"),
         vector_of(builder, given.normal, f"{key}.normal"),
@@ -268,8 +271,8 @@ def rolling(builder: Builder, given: Rolling, key: str) -> tuple[E, E, E]:
 # -- rows ---------------------------------------------------------------------------------------------------------------------------------
 @dataclass
 class Derived:
-    """A compiled relation: its level, its first register (value, rate, bias), and the variables of
-    its rate.
+    """A compiled relation: its level (position or velocity), its first register (value, rate,
+    bias), and the variables of its rate.
     """
 
     level: int
@@ -321,7 +324,9 @@ def constraint_row(builder: Builder, key: str, value: Node) -> Derived | None:
 def slopes_of(
     builder: Builder, rate: Node, complain
 ) -> tuple[tuple[tuple[int, int], ...], tuple[Arm, ...]]:
-    """Return the derivatives of a rate by speeds, velocities of points and spins of bodies."""
+    """Return the derivatives of a rate with respect to speeds, velocities of points and angular
+    velocities of bodies.
+    """
     place = builder.leaves
 
     def by(key: str) -> Node:
@@ -358,6 +363,6 @@ def shown(place: Leaves, key: str) -> str:
 
 
 def bodies_on_paths(builder: Builder, row: Row, u_body: list[int]) -> tuple[int, ...]:
-    """Return the bodies between the ground and everything that a row depends on."""
+    """Return the bodies on the paths from the ground to everything that a row depends on."""
     ends = {u_body[speed] for speed, _ in row.slopes} | {arm[0] for arm in row.arms}
     return tuple(sorted({i for end in ends for i in path_set(builder.topology.parent, end)}))

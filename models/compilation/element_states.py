@@ -21,7 +21,7 @@ HELD = {
 
 
 def inputs_of(description: Description) -> dict[str, Input]:
-    """Return all inputs: those of the description, of actuators, and internal ones that hosts do
+    """Return all inputs: those of the description and of actuators, and internal ones that hosts do
     not see.
     """
     found = dict(description.inputs)
@@ -54,7 +54,7 @@ def held(label: str) -> tuple[str, ...]:
 
 
 def held_inputs(description: Description) -> tuple[str, ...]:
-    """Return all internal inputs that only the engine writes."""
+    """Return all internal inputs, which only the engine writes."""
     return tuple(name for label in description.actuators for name in held(label))
 
 
@@ -62,7 +62,8 @@ def states_of(description: Description) -> dict[str, State]:
     """Return all first-order states: of the description, force elements, oil chambers and hydraulic
     circuits.
 
-    The rate of a state that an element brings along is known by `rate_of_state`; its name yields to the description's.
+    `rate_of_state` names the rate of a state that an element adds; names in the description take
+    precedence over the state's name.
     """
     found = dict(description.states)
     for label, force in description.forces.items():
@@ -97,7 +98,9 @@ def states_of(description: Description) -> dict[str, State]:
 
 
 def stands(element: Actuator | Hydraulic, description: Description) -> bool:
-    """Return whether the bodies or the coordinate that an element acts on exist in a structure."""
+    """Return whether the bodies or the coordinate that an element acts on still exist in a
+    structure.
+    """
     between, coordinate = getattr(element, "between", None), getattr(element, "coordinate", None)
     if between is not None:
         return {point.body for point in between} <= {"ground", *description.bodies}

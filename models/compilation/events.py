@@ -83,7 +83,9 @@ def add_guards(builder: Builder) -> None:
 def refuse_blind(
     builder: Builder, event: str, texts: Sequence[float | str], laws: Sequence[Node]
 ) -> None:
-    """Refuse a sampled controller that measures what has left the mechanism while its command still acts."""
+    """Refuse a sampled controller that measures a part no longer in the mechanism while its command
+    still acts.
+    """
     d = builder.description
     owner = d.made.get(("events", event))
     if owner is None:
@@ -110,7 +112,7 @@ def refuse_blind(
 
 
 def resolvable(builder: Builder, node: Node) -> bool:
-    """Return whether the present structure defines every name of an expression."""
+    """Return whether the current structure defines every name of an expression."""
     add_magnitudes(builder)
     add_rates(builder)
     try:
@@ -128,8 +130,8 @@ def add_guard(
     number: int,
     text: str,
 ) -> None:
-    """Add one guard record with its text; `number` is its event, or -1 minus the register of a
-    stage end.
+    """Add one guard record with its text; `number` is the index of its event, or -1 minus the
+    register of a stage end.
     """
     add_magnitudes(builder)
     add_rates(builder)
@@ -159,7 +161,7 @@ def holding(builder: Builder) -> list[str]:
 
 
 def entries(builder: Builder) -> list[str]:
-    """Return the names of the entries of y = (q, u, x)."""
+    """Return the names of the entries of the state vector y = (q, u, x)."""
     forms = [builder.forms[joint] for joint in builder.topology.joint]
     return (
         [n for f in forms for n in f.coordinates]
@@ -169,7 +171,7 @@ def entries(builder: Builder) -> list[str]:
 
 
 def known(builder: Builder, target: str) -> bool:
-    """Return whether the present structure has the target of an event action."""
+    """Return whether the target of an event action exists in the current structure."""
     return target in builder.description.parameters or target in entries(builder)
 
 

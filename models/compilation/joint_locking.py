@@ -1,4 +1,6 @@
-"""A joint whose coordinates are constants: every moving element becomes a constant or given one with the value of a `locked(...)` register."""
+"""Locked joints, whose coordinates are constants: every moving element becomes constant or
+prescribed by the value of a `locked(...)` register.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,13 @@ from kinetree.models.joints.moves import MOVES
 
 
 def can_lock(element: ElementForm) -> bool:
-    """Return whether an element stays where it is while its joint is locked."""
+    """Return whether locking its joint fixes an element."""
     move = MOVES.get(element.kind)
     return move is not None and move.locked is not None and element.coordinate is not None
 
 
 def locked_form(form: JointForm) -> JointForm:
-    """Return the form without coordinates."""
+    """Return the form of a joint without coordinates."""
     elements: list[ElementForm] = []
     for element in form.elements:
         move, first = MOVES.get(element.kind), element.coordinate

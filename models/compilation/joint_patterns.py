@@ -1,4 +1,4 @@
-"""Recognition of joint patterns with fast kinematics, and patterns of their tangent columns."""
+"""Recognition of joint types with fast kinematics, and of the structure of their tangent columns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from kinetree.solvers.elements.kinds.rotate_q import KIND as ROTATE_Q
 
 
 def pattern(elements: tuple[ElementForm, ...], rotors: bool = False) -> int:
-    """Return the pattern of `layout.Joint` a sequence of elements has; a ball with motors is
-    eliminated freedom by freedom.
+    """Return the pattern (`layout.Joint`) of a sequence of elements; a ball with motor rotors
+    counts as general.
     """
     moving = [k for k, e in enumerate(elements) if not e.kind.constant]
     if not moving:
@@ -31,7 +31,7 @@ def pattern(elements: tuple[ElementForm, ...], rotors: bool = False) -> int:
 
 
 def column_kinds(elements: tuple[ElementForm, ...], speeds: int) -> list[int]:
-    """Return the pattern of every tangent column: rotation about O_i, translation, or general."""
+    """Return the structure of every tangent column: rotation about O_i, translation, or general."""
     kinds = [int(L.Column.GENERAL)] * speeds
     single = [each.kind if each.kind.speeds == 1 else None for each in elements]
     for k in range(speeds):

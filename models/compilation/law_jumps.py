@@ -1,7 +1,9 @@
-"""Jumps of laws: functions of the state whose sign tells on which side of a jump a law is, as guards that carry out nothing.
+"""Jumps of force laws: guards without actions on functions of the state whose sign selects the side
+of a discontinuity.
 
-Steps of variable length end at their changes of sign, and hosts of model exchange locate them. They are what laws declare, as a damped contact does
-of its touch and release, and what `sign`, comparisons, `floor`, `ceil` and `mod` compare in the expressions of the description.
+Variable integration steps end at their sign changes, and model exchange hosts locate them. The
+functions are declared by laws, as a damped contact declares its touch and release, or are the
+arguments of `sign`, comparisons, `floor`, `ceil` and `mod` in expressions of the description.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ LAWS = (
 
 
 def add_jump_guards(builder: Builder) -> None:
-    """Add the guards of all jumps that kinematics tell, after those of events and contacts; each function of the state once."""
+    """Add the guards of all jumps that kinematics determine, after those of events and contacts;
+    every function of the state is added once.
+    """
     never = -1 - builder.register(0.0)  # they are no events and end no stage
     known: set[int] = set()
     for node, text, side in (*builder.jumps, *jumps_of_expressions(builder)):
@@ -51,7 +55,9 @@ def add_jump_guards(builder: Builder) -> None:
 
 
 def jumps_of_expressions(builder: Builder) -> Iterator[tuple[Node, str, str]]:
-    """Return what jumps in the expressions that make forces and rates, and in the outputs that they use, each with its text; nothing holds it."""
+    """Yield the jumps in the expressions for forces and rates, and in the outputs that these use,
+    each with its text and without hysteresis.
+    """
     d = builder.description
     wanted: list[tuple[str, str]] = [
         (key_path(path), text)
@@ -72,7 +78,7 @@ def jumps_of_expressions(builder: Builder) -> Iterator[tuple[Node, str, str]]:
 
 
 def jumps(node: Node) -> Iterator[Node]:
-    """Return the functions whose zeros are the jumps of an expression."""
+    """Yield the functions whose zeros are the jumps of an expression."""
     for each in postorder((node,)):
         if not isinstance(each, Operation):
             continue

@@ -1,8 +1,9 @@
-"""Closed loops: a body at a cut joint is split into two halves that are welded together by
-constraints.
+"""Closed loops: the body at a cut joint is split into two halves, which constraints weld together.
 
-Every cut joint carries a twin of the body it leads to as a new leaf of the tree, so that joint kinds, given motions and reactions of cut joints need
-no code of their own; the loop is always the weld of a twin to its original ([SC24] joint-coordinate method). Couplings add rows of their own.
+Every cut joint carries a twin of the body it leads to, as a new leaf of the tree. Joint kinds,
+prescribed motions and reactions of cut joints therefore need no special code: the loop is always
+closed by the weld of a twin to its original ([SC24] joint-coordinate method). Couplings add rows of
+their own.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class Twin:
 
 @dataclass(frozen=True)
 class CutTopology(Topology):
-    """A tree that ends in the twins of cut joints; closing balls that nothing reads have none."""
+    """A tree with the twins of cut joints as leaves; loop-closing balls that nothing reads have
+    none.
+    """
 
     twins: tuple[Twin, ...] = ()
     balls: tuple[str, ...] = ()
@@ -55,7 +58,7 @@ class CutTopology(Topology):
 def with_twins(
     description: Description, tree: Topology, locked: Collection[str] = ()
 ) -> CutTopology:
-    """Return the tree with a leaf for every cut joint but plain balls that are not locked."""
+    """Return the tree with a leaf for every cut joint except unlocked plain ball joints."""
     number = {GROUND: 0} | {body: k for k, body in enumerate(tree.order, 1)}
     masses = masses_of(description) if tree.cuts else {}
     balls = plain_balls(description, tree.cuts, locked)
@@ -91,7 +94,7 @@ def twin_of(joint: JointSpec, name: str, masses: Mapping[str, float]) -> Twin:
 
 
 def masses_of(description: Description) -> dict[str, float]:
-    """Return the masses by the values that parameters have now; the ground has none to share."""
+    """Return the masses for the current parameter values; the ground has none to share."""
     values, _ = evaluate_parameters(
         {name: parameter.value for name, parameter in description.parameters.items()}
     )
@@ -103,7 +106,7 @@ def masses_of(description: Description) -> dict[str, float]:
 
 
 def body_shares(description: Description, topology: Topology) -> list[tuple[Body, str, float]]:
-    """Return data, key and mass share of every body of the numbering."""
+    """Return data, path and mass share of every body in the numbering."""
     parts = dict(topology.halves) if isinstance(topology, CutTopology) else {}
     twins = (
         {twin.name: twin for twin in topology.twins} if isinstance(topology, CutTopology) else {}
@@ -122,8 +125,8 @@ def body_shares(description: Description, topology: Topology) -> list[tuple[Body
 
 
 def anchor(other: Body) -> Body:
-    """Return a body that stands for a piece of the ground; it never moves, so its inertia only has
-    a fitting size.
+    """Return a body that represents a piece of the ground as a twin; it never moves, so its inertia
+    only needs a suitable magnitude.
     """
     tensor = other.inertia or other.inertia_at_origin or (0.0,) * 6
     size = "+".join(
@@ -136,14 +139,16 @@ def anchor(other: Body) -> Body:
 
 
 def times(share: float, value: float | str | Node) -> float | str | Node:
-    """Return a part of a number of the description."""
+    """Return a share of a number or expression of the description."""
     return value if share == 1.0 else (E(value) * share).node
 
 
 # -- constraint rows ----------------------------------------------------------------------------------------------------------------------
 @dataclass
 class Group:
-    """Rows that belong together: six of a weld, three of a ball, one of a coupling."""
+    """A group of constraint rows that belong together: six of a weld, three of a ball, one of a
+    coupling.
+    """
 
     name: str
     kind: int
@@ -310,7 +315,7 @@ def loop_arrays(
 def live_groups(
     groups: list[Group], ranks: np.ndarray, live: np.ndarray
 ) -> tuple[list[Group], np.ndarray]:
-    """Return the groups without rows that are always zero, such as those out of the plane of a
+    """Return the groups without rows that are always zero, such as the out-of-plane rows of a
     planar mechanism.
     """
     kept, kept_ranks, row = [], [], 0
@@ -329,8 +334,8 @@ def live_groups(
 def with_axes(
     groups: list[Group], parent: Sequence[int], ranks: np.ndarray, live: np.ndarray
 ) -> list[Group] | None:
-    """Return the groups with the rows of loops that hold some direction twice in the axes of the
-    nearest body that carries the whole loop, where those rows may vanish; None where none changes.
+    """Return the groups with the rows of redundant loops expressed in axes of the nearest body that
+    carries the whole loop, where some rows may vanish; None if no group changes.
     """
     turned, row = [], 0
     for group, rank in zip(groups, ranks, strict=True):
@@ -344,7 +349,7 @@ def with_axes(
 
 
 def carrier_of(parent: Sequence[int], a: int, b: int) -> int:
-    """Return the nearest body that carries bodies a and b, or is one of them; 0 is the ground."""
+    """Return the nearest body that carries both bodies a and b, or is one of them; 0 is the ground."""
     return max({0, *path_set(parent, a)} & {0, *path_set(parent, b)})
 
 
@@ -394,7 +399,7 @@ def held_starts(
 
 
 def loop_counts(arrays: dict[str, np.ndarray]) -> dict[str, int]:
-    """Return counts that the sizes of fields are computed from."""
+    """Return the counts from which the sizes of fields are computed."""
     return {
         "nl": arrays["l_kind"].size,
         "nlr": int(arrays["l_row"][-1]),

@@ -1,4 +1,4 @@
-"""Queries of a structure while it is compiled: ranks of constraint rows, massless bodies."""
+"""Numerical queries of a structure during compilation: ranks of constraint rows, massless bodies."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ BORROWED_INERTIA = 1e-3
 
 
 def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the ranks of the groups of rows in general position, and the shares of their scale
-    that the rows have; None when the guesses do not close.
+    """Return the ranks of the row groups in general position, and the relative magnitudes of the
+    rows; None if the loops cannot be closed.
     """
     instance = Instance(compiled)
     ws, c = instance.ws, compiled
@@ -34,7 +34,8 @@ def find_ghosts(compiled: Compiled, pushed: bool = False) -> dict[int, tuple[flo
     """Return the massless bodies that make the tree elimination singular, with suitable proximal
     mass and inertia.
 
-    With `pushed` forces act along all speeds: they find out bodies that cannot pay back.
+    With `pushed`, forces along all speeds are applied, which reveals bodies for which the proximal
+    iteration does not converge.
     """
     instance = Instance(compiled)
     ws, c = instance.ws, compiled

@@ -20,7 +20,7 @@ FORCE_OF = re.compile(r"(force|reaction)\('(.*)'\)(?:\[(\d)\])?")
 
 
 def add_outputs(builder: Builder) -> None:
-    """Add the columns of all outputs, and definitions that need no force elements."""
+    """Add the columns of all outputs, and the definitions that need no force elements."""
     for label, output in builder.description.outputs.items():
         if output.value is not None:
             builder.define(label, builder.node(output.value, f"outputs.{label}.value"))
@@ -81,7 +81,7 @@ def add_rates(builder: Builder) -> None:
 
 
 def add_magnitudes(builder: Builder) -> None:
-    """Add the sensors of force('JOINT'), reaction('JOINT') and its components [1] to [6]."""
+    """Add the sensors of force('JOINT'), reaction('JOINT') and the latter's components [1] to [6]."""
     if not builder.asked_anew("magnitudes"):
         return
     for key in sorted(builder.used):

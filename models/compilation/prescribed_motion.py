@@ -1,8 +1,9 @@
-"""Motions prescribed by inputs, in transforms and couplings: displacement, rate and acceleration
-before the kinematics.
+"""Motions prescribed by inputs in transforms and couplings: displacement, rate and acceleration are
+computed before the kinematics.
 
-A filter of second order makes a reference r of an input s: r̈ = ω² (s - r) - 2 ζ ω ṙ. The reference and its rate are states, so that position and
-velocity of what is driven never jump, whatever the input does; a steady ramp is followed at a distance of 2 ζ/ω times its rate.
+A second-order filter makes a reference r of an input s: r̈ = ω² (s - r) - 2 ζ ω ṙ. The reference
+and its rate are states, so that position and velocity of the driven part never jump, whatever the
+input does; a ramp is followed with a lag of 2 ζ/ω times its rate.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from kinetree.models.language.parts.input_motion_parts import (
 
 
 def early(builder: Builder, key: str) -> E:
-    """Return an input or a state as the kinematics read it, written before they begin."""
+    """Return an input or state as a register that is written before the kinematics are evaluated."""
     label = early_name(key)
     if label not in builder.registers.names:
         builder.registers.names[label] = builder.registers.names[key]
@@ -40,8 +41,8 @@ def acceleration(builder: Builder, follow: Following, path: str) -> E:
 
 
 def add_followings(builder: Builder) -> None:
-    """Add followed displacements with their derivatives and filters, after all states have
-    registers.
+    """Add the displacements that follow inputs, with their derivatives and filters, after all
+    states have registers.
     """
     for path, follow in followings(builder.description):
         label = amount_name(follow)

@@ -1,4 +1,6 @@
-"""Registers that are read during a run; sensors of other registers are evaluated only for results."""
+"""Register usage: which registers are read during a run; sensors of other registers are evaluated
+only for results.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ FIELDS = (
 
 
 def registers_read(ints: Mapping[str, np.ndarray], sensors: Iterable[Sequence[int]]) -> set[int]:
-    """Return registers that instructions, records of the model or sensors may read."""
+    """Return the registers that instructions, records of the model or sensors may read."""
     firsts = [int(each) for name in FIELDS for each in ints[name]]
     firsts += [-1 - each for each in firsts if each < 0]  # guards name conditions so
     firsts += [int(each) for each in ints["l_a"][ints["l_kind"] == L.Loop.COUPLING]]
@@ -33,9 +35,7 @@ REGISTER, AXIS = (SENSOR.places[name][0] for name in ("register", "axis"))
 
 
 def whole(records: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Return the sensors with the three components of a vector that follow one another, to
-    consecutive registers, as one.
-    """
+    """Return the sensors with three consecutive components of one vector combined into one sensor."""
     found: list[tuple[int, ...]] = []
     for record in records:
         found.append(record)
@@ -51,5 +51,5 @@ def whole(records: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 
 def moved(record: tuple[int, ...], back: int) -> tuple[int, ...]:
-    """Return the sensor record of an earlier component of the same vector."""
+    """Return the sensor record of the component `back` places before in the same vector."""
     return tuple(value - back if k in (REGISTER, AXIS) else value for k, value in enumerate(record))

@@ -1,8 +1,9 @@
-"""Merging of rigidly joined bodies into one body before a run is compiled.
+"""Merging of rigidly connected bodies into one body before a run is compiled.
 
-The carrier takes over mass, centre of mass and tensor, as expressions of the parameters that the parts' numbers have; joints at the part begin at the
-carrier with the constant elements that lead to the part. Bodies and joints that anything names (forces, contacts, couplings, outputs, stages, ...)
-stay what they are. Reactions and poses of the parts are had from the structure in which nothing is merged.
+The carrier takes over mass, centre of mass and inertia, as expressions over the parameters of the
+parts; joints at a merged part begin at the carrier with the constant elements that lead to the
+part. Bodies and joints that are named elsewhere (forces, contacts, couplings, outputs, stages, ...)
+are not merged. Reactions and poses of merged parts are computed with the unmerged structure.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Merged:
 
 
 def words(part: Any) -> Iterator[str]:
-    """Yield all names in a part of a description, also those inside expressions."""
+    """Yield all names in a part of a description, including those inside expressions."""
     if isinstance(part, str):
         yield part
         for quoted, plain in WORD.findall(part):
@@ -118,7 +119,7 @@ def constant(description: Description, joint: str) -> bool:
 
 
 def in_loops(description: Description, tree: Topology) -> set[int]:
-    """Return places in the tree of the joints that belong to a cycle: another structure may cut
+    """Return the tree positions of joints that belong to a loop, since another structure may cut
     them.
     """
     number = {GROUND: 0} | {body: k for k, body in enumerate(tree.order, 1)}
@@ -130,8 +131,8 @@ def in_loops(description: Description, tree: Topology) -> set[int]:
 
 
 def merged(description: Description, tree: Topology, parts: frozenset[str]) -> Merged | None:
-    """Return the description with merged bodies, or None if there are none. Bodies with mass on the
-    ground are kept.
+    """Return the description with merged bodies, or None if nothing can be merged. Bodies with mass
+    on the ground are not merged.
     """
     carriers: dict[str, str] = {}
     ways: dict[str, Elements] = {}
@@ -206,14 +207,14 @@ def moments(body: Body) -> tuple[E, Vector, list[E]]:
 
 
 def spread(c: Vector) -> tuple[E, ...]:
-    """Return (c·c) E - c cᵀ."""
+    """Return (c·c) E - c cᵀ as xx yy zz xy xz yz: the inertia tensor of a unit mass at c."""
     x, y, z = c
     return y * y + z * z, x * x + z * z, x * x + y * y, -(x * y), -(x * z), -(y * z)
 
 
 def joined(body: Body, part: Body, way: Elements) -> Body:
-    """Return a body with a rigidly attached part added: J_O += R J' Rᵀ about the part's centre of
-    mass, plus its mass.
+    """Return a body with a rigidly attached part added: the part's inertia is rotated, R J' Rᵀ, and
+    shifted with its mass.
     """
     if weightless(part):
         return body
@@ -257,7 +258,7 @@ def number(value: E) -> float | Node:
 
 
 def placed(way: Elements) -> tuple[tuple[Vector, ...], Vector]:
-    """Return rotation (its columns) and shift of constant elements one after another."""
+    """Return rotation (its columns) and translation of a sequence of constant elements."""
     R, r = GROUND_AXES, NOWHERE
     for element in way:
         axis = Vector(*(E(each) for each in element.axis or (0.0, 0.0, 0.0)))

@@ -1,4 +1,6 @@
-"""Speeds that the actions of events set, or whose coordinates they set: the engine solves for them together."""
+"""Speeds that event actions set, directly or through their coordinates; the engine solves for them
+together.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,7 @@ from collections.abc import Mapping, Sequence
 def set_speeds(
     actions: Sequence[tuple[int, int, int]], joints: Mapping[str, Sequence[int]]
 ) -> list[int]:
-    """Return the numbers of the speeds, ascending; a joint with a quaternion counts as a whole
-    where one of its coordinates is set.
-    """
+    """Return the indices of the set speeds, ascending; a joint with a quaternion is set as a whole."""
     q_at, u_at, u_q, u_body = joints["q_at"], joints["u_at"], joints["u_q"], joints["u_body"]
     coordinates, speeds = q_at[-1], u_at[-1]
     of_coordinate = {q: [j] for j, q in enumerate(u_q) if q >= 0}

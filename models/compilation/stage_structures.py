@@ -1,5 +1,5 @@
-"""The structures of a mechanism: one per stage, after the releases, drops, locks and settings
-before it.
+"""The structures of a mechanism: one per stage, after the releases, drops, locks and settings at
+the ends of the stages before.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kinetree.models.language.parts.value_parts import Parameter
 
 @dataclass(frozen=True)
 class Structure:
-    """A stage: its name, its mechanism, and the transition into it."""
+    """The structure of one stage: its name, its mechanism, and the transition into it."""
 
     name: str
     description: Description
@@ -84,7 +84,7 @@ def compile_stage(
 
 
 def flat(stages: tuple[Stage, ...]) -> list[Stage]:
-    """Return stages in order, sequences unrolled."""
+    """Return the stages in order, with sequences unrolled."""
     return [
         each for stage in stages for each in (flat(stage.sequence) if stage.sequence else [stage])
     ]
@@ -136,7 +136,9 @@ def structures(description: Description) -> list[Structure]:
 def split(
     stage: Stage, description: Description
 ) -> tuple[dict[str, float | str], dict[str, float | str]]:
-    """Return constant parameter settings of a stage end, and expressions evaluated at the event."""
+    """Return the settings at the end of a stage, split into constant parameter values and
+    expressions evaluated at the event.
+    """
     fixed: dict[str, float | str] = {}
     at_end: dict[str, float | str] = {}
     for target, value in stage.set.items():
@@ -151,7 +153,7 @@ def split(
 
 
 def made_of(value: float | str, parameters: Mapping[str, Parameter]) -> set[str]:
-    """Return names in a value, and in the parameters that it is computed from."""
+    """Return the names in a value, and in the parameters from which it is computed."""
     found, rest = set[str](), [value]
     while rest:
         new = names(parse(each)) - found if isinstance(each := rest.pop(), str) else set()
@@ -163,7 +165,7 @@ def made_of(value: float | str, parameters: Mapping[str, Parameter]) -> set[str]
 def without(
     description: Description, stage: Stage, fixed: Mapping[str, float | str], key: str
 ) -> tuple[Description, tuple[str, ...]]:
-    """Return the description after the end of a stage, and the bodies that became free."""
+    """Return the description after the end of a stage, and the bodies that were released."""
     if not (stage.free or stage.drop or fixed):
         return description, ()
     dropped = set(stage.drop)
@@ -225,7 +227,7 @@ def without(
 
 
 def without_work(description: Description, locked: frozenset[str]) -> Description:
-    """Return the description without forces along coordinates of rigid joints."""
+    """Return the description without forces along coordinates of joints that have become rigid."""
     rigid = {
         name
         for joint in locked
@@ -267,7 +269,7 @@ def grounded(joints: Mapping[str, JointSpec]) -> set[str]:
 
 
 def force_stands(force: ForceTable, there: Collection[str], lost: Collection[str]) -> bool:
-    """Return whether everything that a force acts on still exists."""
+    """Return whether all bodies and coordinates that a force acts on still exist."""
     return all(body in there for _, body in force.bodies()) and not any(
         name in lost for _, name in force.coordinates()
     )
@@ -276,7 +278,7 @@ def force_stands(force: ForceTable, there: Collection[str], lost: Collection[str
 def output_stands(
     output: Output, there: Collection[str], joints: Collection[str], forces: Collection[str]
 ) -> bool:
-    """Return whether everything that an output measures still exists."""
+    """Return whether everything that an output refers to still exists."""
     named = {
         output.body,
         output.reference.body if output.reference else None,

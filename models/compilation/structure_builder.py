@@ -1,4 +1,6 @@
-"""Turns a checked description into flat arrays: numbers to registers, joints to elements, forces and outputs to records."""
+"""Builder of flat arrays from a checked description: numbers to registers, joints to elements,
+forces and outputs to records.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +112,9 @@ class Builder:
 
     # -- numbers ------------------------------------------------------------------------------------------------------------------------
     def node(self, value: float | str | Node, key: str = "") -> Node:
-        """Return the expression of a number of the description; remembers which names it uses."""
+        """Return the expression graph of a number of the description and record the names that it
+        uses.
+        """
         try:
             node = value if isinstance(value, Node) else parse(value)
         except ExpressionError as error:
@@ -127,36 +131,40 @@ class Builder:
         return self.registers.compile(self.node(value, key))
 
     def store(self, potential: Node) -> None:
-        """Count a potential of a force element in the energy."""
+        """Add the potential of a force element to the energy."""
         self.potentials.append(self.registers.energy(self.node(potential)))
 
     def vector(self, values: Iterable[float | str | Node], key: str = "") -> int:
-        """Return the first of consecutive registers that hold several numbers."""
+        """Return the first of consecutive registers that hold the values."""
         return self.registers.vector([self.node(value, key) for value in values])
 
     def define(self, name: str, node: Node) -> None:
-        """Give an expression a name that other expressions can use."""
+        """Make an expression available to other expressions under a name."""
         self.used |= names(node)
         self.registers.link(name, node)
 
     def asked_anew(self, what: str) -> bool:
-        """Return whether names or coupling rows were added since this was last asked for `what`."""
+        """Return whether names or coupling rows have been added since the last call with the same
+        `what`.
+        """
         present = len(self.used), len(self.coupling_rows)
         before, self._answered[what] = self._answered.get(what), present
         return before != present
 
     def offer(self, name: str, value: str) -> None:
-        """Let expressions use a hidden value by a name, unless the description has that name for something else."""
+        """Make an internal value available to expressions under a name, unless the description uses
+        that name.
+        """
         if name not in self.description.own_names:
             self.define(name, Name(value))
 
     def made(self, name: str) -> str:
-        """Return the name of a state that an element brings along."""
+        """Return the name of a state that an element adds, distinct from names of the description."""
         return free_name(name, self.description.own_names)
 
     # -- named values, in the global order ----------------------------------------------------------------------------------------------
     def add_names(self) -> None:
-        """t, parameters, inputs, coordinates, speeds and states get the first registers."""
+        """Add the first registers: t, parameters, inputs, coordinates, speeds and states."""
         d, r = self.description, self.registers
         r.add("t", 0.0, TIME)
         for name, parameter in d.parameters.items():
@@ -187,7 +195,7 @@ class Builder:
             r.add(name, np.nan, STATE)
 
     def lock(self, form: JointForm) -> JointForm:
-        """Add a joint whose coordinates stay constant at values written by the stage change."""
+        """Return a joint form whose coordinates are constants, written by the stage change."""
         for name in form.coordinates:
             self.registers.add(f"locked({name})", 0.0, PARAMETER)
             self.define(name, Name(f"locked({name})"))
@@ -196,7 +204,9 @@ class Builder:
         return locked_form(form)
 
     def add_states(self) -> list[int]:
-        """Return the rates of the first-order states, also as der(name)."""
+        """Return the registers of the rates of the first-order states, which are also available as
+        der(name).
+        """
         rates = []
         for name, state in self.states.items():
             rate = (
@@ -209,7 +219,9 @@ class Builder:
         return rates
 
     def refuse_late_laws(self) -> None:
-        """Report force laws that depend on quantities known only after the accelerations."""
+        """Report force laws that depend on quantities known only after the accelerations are
+        computed.
+        """
         for law, key in self.early_laws:
             if self.registers.phase_of(law) >= ACCELERATION:
                 hint = "a force cannot depend on the rate of a state that follows accelerations or forces"
@@ -217,7 +229,7 @@ class Builder:
 
     # -- bodies and joints --------------------------------------------------------------------------------------------------------------
     def add_bodies(self) -> dict[str, list[int]]:
-        """Return the registers of mass, centre of mass and inertia."""
+        """Return the registers of mass, centre of mass and inertia of all bodies."""
         columns: dict[str, list[int]] = {
             "b_mass": [NONE],
             "b_com": [NONE],
@@ -330,7 +342,7 @@ class Builder:
         axis: int = 0,
         frame: int = 0,
     ):
-        """Return a measured value under a name; late ones need accelerations."""
+        """Add a sensor and return its register under a name; late sensors need accelerations."""
         late = kind.late
         register = self.registers.add(name, np.nan, ACCELERATION if late else STATE)
         record = SENSOR.filled(
@@ -358,7 +370,7 @@ class Builder:
         rates: list[int],
         gravity: int,
     ) -> dict:
-        """Return the arrays of the model, by field name, and the header."""
+        """Return the arrays of the model by field name, and the header."""
         program = self.registers.finish()
         parent = np.array([NONE, *self.topology.parent])
         n = parent.size - 1
@@ -423,8 +435,8 @@ class Builder:
         }
 
     def sorted_sensors(self, ints: Mapping[str, np.ndarray]) -> tuple[list, list, list]:
-        """Return the sensors read during a run, early and late ones, and those read only by
-        results.
+        """Return three groups of sensors: read during a run before the accelerations, read after
+        them, and read only by results.
         """
         read = registers_read(ints, self.early + self.late)
         early, late = (

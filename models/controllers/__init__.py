@@ -1,1 +1,3 @@
-"""Controllers inside a mechanism: their laws as texts, the states and events that carry them out, and the loops they close."""
+"""Controllers inside a mechanism: their laws as expressions, the states and events that implement
+them, and the loops they close.
+"""

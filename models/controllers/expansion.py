@@ -1,13 +1,16 @@
 """Controllers as states, events, outputs and forces of their mechanism.
 
-A sampled controller NAME is events at S + (k + FIRST) period, with S the time at which the run or the instance began and k the number of samples so
-far: what it measures is read, its memory goes on, its command is held in NAME.command; with a delay the command waits in NAME.due (whole periods of
-it in NAME.wait1, ...) and an event of its own releases it at NAME.release. Noise: two streams of the minimal standard generator (Park and
-Miller, Comm. ACM 31 (1988) 1192; the second with the factor 48271 of 1993), exact in doubles, to normal numbers by Box and Muller; the seed is part
+A sampled controller NAME becomes events at S + (k + FIRST) period, with S the start time of the run
+or instance and k the number of samples so far. Each reads the measurements, updates the memory and
+holds the command in NAME.command. With a delay the command waits in NAME.due (whole periods of it
+in NAME.wait1, ...) and an event of its own releases it at NAME.release. Noise: two streams of the
+minimal standard generator (Park and Miller, Comm. ACM 31 (1988) 1192; the second with the factor
+48271 of 1993), exact in doubles, converted to normal variates by Box and Muller; the seed is part
 of the state.
 
-The variant "rest" has the same states of rest without events: of a sampled controller d(entry)/dt = (next - entry)/period, without noise, steps and
-delays. Where a loop is `broken`, the command of that controller is an input of its name and what it would be is the output NAME.wants.
+The variant "rest" has the same equilibria but no events: a sampled controller becomes d(entry)/dt =
+(next - entry)/period, without noise, quantisation and delays. If a loop is `broken`, the command of
+that controller is an input of its name, and the command it would give is the output NAME.wants.
 """
 
 from __future__ import annotations
@@ -52,7 +55,7 @@ SINCE = f"'{RUN_START}'"  # the start of the run, in a text
 
 @dataclass
 class Made:
-    """Generated tables of controllers with their owners."""
+    """Tables generated for controllers, with the controller that each belongs to."""
 
     states: dict[str, State] = field(default_factory=dict)
     events: dict[str, Event] = field(default_factory=dict)
@@ -92,10 +95,12 @@ def expanded(
     broken: str | Collection[str] = "",
     begin: bool = False,
 ) -> Description:
-    """Return the description with its beams, observers and controllers carried out by other tables.
+    """Return the description with its beams, observers and controllers replaced by bodies, states,
+    events and outputs.
 
-    The commands of `broken` controllers, one or several, and the values of such observers are inputs.
-    `begin` adds an output `state.begin` for every state that a controller begins with a value.
+    The commands of `broken` controllers, one or several, and the values of such observers are
+    inputs. `begin` adds an output `state.begin` for every state to which a controller gives an
+    initial value.
     """
     written, bent = description, with_reduced_bodies(with_beams(description))
     description = with_rotors(with_dependent_motions(bent))
@@ -125,7 +130,9 @@ def expanded(
 
 
 def in_order(description: Description) -> list[tuple[str, Controlled | Observer]]:
-    """Return controllers and observers in the order in which those of one instant sample: observers after the sensors that they read."""
+    """Return controllers and observers in the order in which simultaneous samples are executed:
+    observers after the sensors that they read.
+    """
     read = sensors_of(description.observers, description.controllers)
     controllers = description.controllers.items()
     return [
@@ -193,7 +200,7 @@ class Expansion:
         )
 
     def number(self, key: str) -> float:
-        """Return the present number of a key; 0 if it is invalid, which is reported elsewhere."""
+        """Return the current value of a key; 0 if it is invalid, which is reported elsewhere."""
         value = getattr(self.c, key)
         try:
             return 0.0 if value is None else evaluate_constant(value, dict(self.values))
@@ -233,7 +240,9 @@ class Expansion:
             self.flow()
 
     def plan(self) -> None:
-        """Add the states to which the engine writes the first commands of a plan, and the work it took (solvers/sampled)."""
+        """Add the states to which the engine writes the first planned commands, and the number of
+        factorisations (solvers/sampled).
+        """
         for command, start, unit in zip(self.commands, self.starts, self.units, strict=True):
             self.made.state(f"{command}.plan", start, unit=unit)
         if not self.rest:
@@ -250,7 +259,7 @@ class Expansion:
         return joint_units(d.joints).get(name, ("", ""))[0]
 
     def drive(self) -> None:
-        """Add forces for commands that no actuator takes."""
+        """Add forces for commands that no actuator receives."""
         for label, command in zip(actuators_of(self.c), self.commands, strict=False):
             actuator = self.description.actuators.get(label or "")
             place = (
@@ -305,9 +314,7 @@ class Expansion:
             made.event(f"{name}.begin", f"{name}.begun < 0.5 and t > {SINCE} + {SOON}", starts)
 
     def commanded(self) -> list[str]:
-        """Return the texts of the commands within their limits; a limited rate is one more entry of
-        the memory.
-        """
+        """Return the limited command expressions; a rate limit is one more entry of the memory."""
         found = []
         for suffix, text in zip(self.suffixes, self.law.commands, strict=True):
             limited, slow = self.limit(suffix)(text), f"{self.name}.limited{suffix}"
@@ -321,7 +328,7 @@ class Expansion:
         return found
 
     def begun(self, text: str) -> str:
-        """Return a rate that waits for the beginning."""
+        """Return a rate expression that is zero until the controller has started."""
         return (
             text
             if self.rest or not self.law.begin
@@ -408,7 +415,7 @@ class Expansion:
     # -- what is wrong with a sensor ----------------------------------------------------------------------------------------------------
     @property
     def draws(self) -> int:
-        """Return how many random numbers a sample takes from each stream."""
+        """Return how many random numbers one sample takes from each stream."""
         return len(self.law.samples) if self.number("noise") > 0.0 else 0
 
     def seeds(self, late: Mapping[str, str]) -> dict[str, str]:
@@ -423,7 +430,7 @@ class Expansion:
         return found
 
     def drawn(self, stream: int, count: int) -> str:
-        """Return the seed after some numbers."""
+        """Return the expression of a stream's seed after `count` steps."""
         text = f"{self.name}.seed{stream + 1}"
         for _ in range(count):
             text = f"({FACTORS[stream]}*{text} % {MODULUS})"
@@ -433,7 +440,7 @@ class Expansion:
         return f"({self.drawn(stream, count)}/{MODULUS})"
 
     def sensed(self, text: str, number: int) -> str:
-        """Return a measured value with noise, in steps."""
+        """Return a measured value with noise and quantisation, as an expression."""
         if self.draws:
             normal = f"sqrt(-2*log({self.uniform(0, number)}))*cos(2*pi*{self.uniform(1, number)})"
             text = f"({text} + {brace(self.c.noise)}/sqrt(2*{brace(self.c.period)})*{normal})"
@@ -443,7 +450,7 @@ class Expansion:
 
 
 def delay_parts(delay: float, period: float) -> tuple[int, float]:
-    """Return the whole periods of a delay, to PERIOD_TOLERANCE of a period, and what is left of it [s]."""
+    """Return the whole periods of a delay, to PERIOD_TOLERANCE of a period, and the remainder [s]."""
     whole = math.floor(delay / period + PERIOD_TOLERANCE) if period > 0.0 else 0
     return whole, delay - whole * period
 

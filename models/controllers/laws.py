@@ -1,11 +1,13 @@
-"""The law of every kind of controller as texts of expressions: commands and the change of its memory, continuous or from sample to sample.
+"""The law of every kind of controller as expressions: its commands and the update (sampled) or rate
+(continuous) of its memory.
 
-`Law.samples` are what it reads, by the names that the other texts use; `memory` the new value of every entry from the old ones (sampled, T is the
-period) or its rate (continuous); `begin` the value with which an entry begins. Texts name entries by `name`.key.
+`Law.samples` are the measured values, under names that the other expressions use. `memory` gives
+the new value of every entry from the old ones (sampled, T is the period) or its rate (continuous);
+`begin` the initial value of an entry. Expressions name entries by `name`.key.
 
-PID from sample to sample: backward differences, e = setpoint - measure, d = d⁻ + (slope - d⁻) T/(filter + T), i = i⁻ + ki e T unless a limit holds
-the command and e drives it further (or i += (limited - wanted) T/tracking). Lead-lag and notch: the bilinear transform, the
-notch exact at its frequency.
+Sampled PID: backward differences, e = setpoint - measure, d = d⁻ + (slope - d⁻) T/(filter + T), i =
+i⁻ + ki e T unless the command is at a limit and e drives it further (or i += (limited - wanted)
+T/tracking). Lead-lag and notch: the bilinear transform, the notch exact at its frequency.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ Limit = Callable[[str], str]
 
 @dataclass
 class Law:
-    """Texts of one controller."""
+    """The expressions of one controller."""
 
     samples: dict[str, str] = field(
         default_factory=dict
@@ -37,18 +39,18 @@ class Law:
 
 
 def brace(value: object) -> str:
-    """Return a number or a text as an operand."""
+    """Return a number or an expression as an operand, in brackets if needed."""
     return f"({value})" if isinstance(value, str) else f"({value!r})"
 
 
 def weighted(pairs: list[tuple[float, str]]) -> str:
-    """Return the text of the sum of number times name, without terms whose number is zero."""
+    """Return the expression of a sum of factor times name, without terms with factor zero."""
     return " + ".join(f"({number!r})*{name}" for number, name in pairs if number) or "0"
 
 
 def law_of(name: str, controller: parts.Controlled, limits: list[Limit], first: str) -> Law:
-    """Return the texts of a controller; `limits` of its commands; `first` is true at the first
-    sample ("0": never).
+    """Return the expressions of a controller, with its commands limited by `limits`; `first` is
+    true at the first sample ("0": never).
     """
     law = Law()
     lead = forward(controller) if isinstance(controller, parts.Tracking) else []
@@ -81,7 +83,9 @@ def law_of(name: str, controller: parts.Controlled, limits: list[Limit], first: 
 
 
 def forward(c: parts.Tracking) -> list[str]:
-    """Return the gains times derivatives of the setpoint, by the rules of calculus."""
+    """Return the feed-forward terms: gains times derivatives of the setpoint, differentiated
+    symbolically.
+    """
     gains = (c.speed_forward, c.acceleration_forward)
     if gains == (0.0, 0.0):
         return []
@@ -97,7 +101,7 @@ def forward(c: parts.Tracking) -> list[str]:
 
 
 def error_of(law: Law, name: str, weight: object = 1.0) -> str:
-    """Return weight * setpoint - measure."""
+    """Return the expression weight * setpoint - measure."""
     if "wanted" not in law.given or weight == 0.0:
         return f"(-{name}.measured)"
     wanted = f"{name}.wanted" if weight == 1.0 else f"{brace(weight)}*{name}.wanted"
@@ -202,7 +206,7 @@ def state_feedback(law: Law, name: str, c: parts.StateFeedback, ahead: str) -> N
 
 
 def misshapen(c: parts.ObserverController) -> dict[str, str]:
-    """Return the observer matrices of wrong shape, and the shape they need."""
+    """Return the observer matrices of wrong shape, with the shapes they need."""
     n, p, m = len(c.A), len(c.measures), len(c.K)
     shapes = {"A": (n, n), "B": (n, m), "C": (p, n), "L": (n, p), "K": (m, n)}
     return {

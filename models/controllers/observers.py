@@ -1,7 +1,9 @@
-"""Observers as states, events and outputs of their mechanism: what the engine writes at every sample (solvers/sampled/observer.py).
+"""Observers as states, events and outputs of their mechanism; the engine writes them at every
+sample (solvers/sampled/observer.py).
 
-An observer NAME gives NAME.KEY and NAME.KEY.std for every estimated parameter, unknown force and estimate, and NAME.nis. The variant "rest" knows
-all that perfectly: outputs of the mechanism as it is.
+An observer NAME gives NAME.KEY and NAME.KEY.std for every estimated parameter, unknown force and
+estimate, and NAME.nis. In the variant "rest" the estimates are the true values: outputs of the
+mechanism itself.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ FIRST = 1e-6  # of a period: the first sample is so late, as those of sampled co
 
 
 def sensors_of(observers: Mapping[str, Observer], controllers: Mapping[str, Any]) -> set[str]:
-    """Return the controllers whose values observers read, and those that these read."""
+    """Return the controllers (sensors) whose values observers read, and those that these read in
+    turn.
+    """
     waiting = [
         str(reading.value if reading.reads is None else reading.reads)
         for observer in observers.values()
@@ -42,25 +46,27 @@ def sensors_of(observers: Mapping[str, Observer], controllers: Mapping[str, Any]
 
 
 def values_given(observer: Observer) -> dict[str, str]:
-    """Return the texts of everything an observer estimates, by name: parameters, unknown forces, estimates."""
+    """Return the expressions of everything an observer estimates, by name: parameters, unknown
+    forces, estimates.
+    """
     own = {name: name for name in (*observer.parameters, *observer.unknowns)}
     return own | {name: str(text) for name, text in observer.estimates.items()}
 
 
 def unknown_forces(observer: Observer) -> list[str]:
-    """Return the unknown forces that are no inputs of the mechanism."""
+    """Return the unknown forces that are not inputs of the mechanism."""
     return [name for name, force in observer.unknowns.items() if force.coordinate is not None]
 
 
 def known_text(text: str, observer: Observer) -> str:
-    """Return a text in which unknown forces that the mechanism does not have are zero."""
+    """Return an expression with zero for unknown forces that the mechanism does not have."""
     for name in unknown_forces(observer):
         text = re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w.])", "0", text)
     return text
 
 
 def first_guess(key: str, observer: Observer) -> tuple[float | str, float | str]:
-    """Return what an estimate and its deviation are before the first sample."""
+    """Return the initial value and standard deviation of an estimate."""
     if key in observer.parameters:
         parameter = observer.parameters[key]
         return key if parameter.start is None else parameter.start, parameter.std
@@ -73,7 +79,7 @@ def first_guess(key: str, observer: Observer) -> tuple[float | str, float | str]
 def add_observer(
     made: Made, name: str, observer: Observer, description: Description, rest: bool, held: bool
 ) -> None:
-    """Add the tables of one observer; where its values are `held` they are inputs, as they were at the last sample."""
+    """Add the tables of one observer; with `held` its values are inputs that keep the last sample."""
     units = {key: description.parameters[key].unit for key in observer.parameters if key in description.parameters}  # fmt: skip
     for key, text in values_given(observer).items():
         unit = units.get(key, "")

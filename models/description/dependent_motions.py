@@ -1,7 +1,8 @@
-"""Joints of any motion rho(q, t), G(q, t): transforms whose amount is an expression over coordinates.
+"""Joints of general motion rho(q, t), G(q, t): transforms whose amount is an expression over
+coordinates.
 
-Such a transform becomes one of a coordinate of its own, JOINT.motion1, ..., and a coupling
-JOINT.motion1.law that keeps this coordinate at the value of the expression.
+Such a transform gets a coordinate of its own, JOINT.motion1, ..., and a coupling JOINT.motion1.law
+that keeps this coordinate equal to the expression.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def all_transforms(description: Description) -> list[Transform]:
 
 
 def coordinates_of(description: Description) -> set[str]:
-    """Return the names of the coordinates of all joints that can be read."""
+    """Return the names of the coordinates of all valid joints."""
     found: set[str] = set()
     for label, joint in description.joints.items():
         try:
@@ -74,8 +75,8 @@ def coordinates_of(description: Description) -> set[str]:
 
 
 def depends_on(transform: Transform, coordinates: Collection[str], inputs: Collection[str]) -> bool:
-    """Return whether the amount of a transform contains coordinates, but no speeds and inputs, which
-    its check refuses; what cannot be read is reported there, too.
+    """Return whether the amount of a transform contains coordinates and neither speeds nor inputs;
+    other faults are reported by its check.
     """
     if not isinstance(transform.by, str) or transform.coordinate is not None:
         return False

@@ -1,4 +1,4 @@
-"""Units and texts of the coordinates and speeds of joints."""
+"""Units and descriptions of the coordinates and speeds of joints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ Units = dict[str, tuple[str, str]]
 
 
 def joint_units(joints: Mapping[str, JointSpec], seen: dict[int, Units] | None = None) -> Units:
-    """Return unit and text of all coordinates and speeds; `seen` caches joints shared by stages."""
+    """Return unit and description of all coordinates and speeds; `seen` caches joints shared by
+    stages.
+    """
     found: Units = {}
     seen = {} if seen is None else seen
     for joint, spec in joints.items():
@@ -48,12 +50,12 @@ def form_units(form: JointForm) -> dict[str, str]:
 
 
 def way_driven(joints: Mapping[str, JointSpec], coordinate: str | None) -> str:
-    """Return the unit of a coordinate that something drives, or of a length (None)."""
+    """Return the unit of a driven coordinate, or m for a length (None)."""
     return "m" if coordinate is None else joint_units(joints).get(coordinate, ("rad", ""))[0]
 
 
 def actuator_units(way: str) -> dict[str, str]:
-    """Return the units of an actuator's variables from the unit of its displacement."""
+    """Return the units of an actuator's variables from the unit `way` of its displacement."""
     force, mass = {"m": ("N", "kg"), "rad": ("N.m", "kg.m2")}.get(way, ("J", "kg.m2"))
     told = {"force": force, "stiffness": f"{force}/{way}", "damping": f"{force}.s/{way}"}
     return told | {

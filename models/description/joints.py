@@ -1,6 +1,6 @@
 """Joints as sequences of elements from the parent frame to the child frame (`layout.Element`).
 
-Typed joints are shorthands for such sequences; what each of them is stands in `models/joints/kinds`.
+Typed joints are shorthands for such sequences, which `models/joints/kinds` defines.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ from kinetree.solvers.elements.kinds.shift_t import KIND as SHIFT_T
 
 
 def joint_elements(joint: JointSpec, name: str) -> JointForm:
-    """Expand a joint; raises JointProblem where it contradicts itself."""
+    """Return a joint as elements, coordinates and speeds; raises JointProblem if its keys
+    contradict each other.
+    """
     if (joint.type is None) == (joint.transforms is None):
         raise JointProblem(
             "",
@@ -68,13 +70,13 @@ def depends_on_time(amount: Amount | None) -> bool:
 
 
 def placed(joint: JointSpec) -> list[ElementForm]:
-    """Return the constant elements before a joint's motion: `at`, then `frame`."""
+    """Return the constant elements before the moving elements of a joint: `at`, then `frame`."""
     return constant_elements(joint.at, joint.frame, "frame")
 
 
 def left_behind(joint: JointSpec) -> list[ElementForm]:
-    """Return the constant elements behind a joint's motion: the inverse of `child_at` and
-    `child_frame`.
+    """Return the constant elements behind the moving elements of a joint: the inverse of `child_at`
+    and `child_frame`.
     """
     return [
         element.turned()
@@ -83,7 +85,7 @@ def left_behind(joint: JointSpec) -> list[ElementForm]:
 
 
 def constant_elements(at: Direction, frame: Sequence[Transform], name: str) -> list[ElementForm]:
-    """Return a shift and further constant transforms."""
+    """Return a shift followed by further constant transforms as elements."""
     elements = [ElementForm(SHIFT, axis=at)] if any(at) else []
     for index, transform in enumerate(frame):
         key = f"{name}[{index}]"
@@ -103,8 +105,8 @@ def constant_elements(at: Direction, frame: Sequence[Transform], name: str) -> l
 
 
 def fixed_or_given(transform: Transform, key: str) -> ElementForm:
-    """Return the element of a transform without a coordinate: constant, or a given function of
-    time.
+    """Return the element of a transform without a coordinate: constant, or prescribed as a function
+    of time.
     """
     if (transform.shift is None) == (transform.rotate is None):
         raise JointProblem(key, "both" if transform.shift else "neither", "one of shift and rotate")
@@ -220,7 +222,7 @@ def moving(joint: JointSpec, kind: JointKind) -> tuple[ElementForm, ...]:
 
 
 def refuse(joint: JointSpec, keys: Sequence[str], what: str) -> None:
-    """Report keys that have no meaning for a joint."""
+    """Report keys that do not apply to a joint."""
     for key in keys:
         if getattr(joint, key) is not None:
             raise JointProblem(

@@ -13,7 +13,7 @@ FILE = Path(__file__).parent.parent / "schema" / "kinetree-1.schema.json"
 
 
 def json_schema() -> dict[str, Any]:
-    """Return JSON Schema of `Description`."""
+    """Return the JSON Schema of `Description`."""
     schema = relaxed(Description.model_json_schema())
     schema["$defs"]["NumberWithUnit"] = {
         "description": "A number in a unit of its own, converted to SI on reading",
@@ -26,7 +26,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def relaxed(node: Any) -> Any:
-    """Return the schema with alternatives for kinds that keys decide, without redundant titles."""
+    """Return a schema node with alternatives for kinds that keys select, without redundant titles."""
     if node == WITH_UNIT:
         return {"$ref": "#/$defs/NumberWithUnit"}
     if isinstance(node, dict):
@@ -40,7 +40,7 @@ def relaxed(node: Any) -> Any:
 
 
 def schema_text() -> str:
-    """Return the content of the published file."""
+    """Return the content of the published JSON Schema file."""
     return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
 
 

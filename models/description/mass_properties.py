@@ -1,8 +1,8 @@
 """Mass, centre of mass and inertia of bodies from the density of their shapes.
 
-Values that a body states itself stay as they are. A stated mass without an inertia scales the
-inertia of the shapes, as if their density were such that the mass is right. Where sizes or densities
-are expressions over parameters, so are the results, and they follow tunable parameters in FMUs.
+Values given for a body are kept. A given mass without an inertia scales the inertia of the shapes,
+as if their density were such that the mass is right. If sizes or densities are expressions over
+parameters, so are the results, and they follow tunable parameters in FMUs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MassProperties:
 
 
 class _Refused(Exception):
-    """A fault of one body; reported elsewhere where it has no problem."""
+    """Raised for a fault of one body; it carries no problem if the fault is reported elsewhere."""
 
     def __init__(self, path: Path_ = (), found: str = "", expected: str = "", hint: str = ""):
         self.path, self.found, self.expected, self.hint = path, found, expected, hint
@@ -93,7 +93,7 @@ class _Weighing:
         self.description, self.path, self.body, self.values = description, path, body, values
 
     def properties(self) -> MassProperties:
-        """Return mass, centre and inertia; shapes of one density are added up first."""
+        """Return mass, centre and inertia; shapes of equal density are combined first."""
         groups: dict[Number, list[Solid]] = {}
         shapes = self._shapes()
         if not shapes:
@@ -131,7 +131,7 @@ class _Weighing:
         )
 
     def _about(self, groups: dict[Number, list[Solid]], point: Row) -> list[tuple[Value, Solid]]:
-        """Return every density and the integrals of its shapes about a point."""
+        """Return every density with the combined integrals of its shapes about a point."""
         return [
             (self._number(density), solids.joined(group, point))
             for density, group in groups.items()
@@ -152,7 +152,7 @@ class _Weighing:
         return found
 
     def _density(self, path: Path_, shape: Shape) -> Number | None:
-        """Return the density of one shape, its own or the body's; None where it has none."""
+        """Return the density of one shape, either its own or the body's; None if it has none."""
         for where, part in ((path, shape), ((), self.body)):
             if part.density is not None and part.material is not None:
                 raise _Refused(where, "density and material", "one of them")
@@ -172,7 +172,9 @@ class _Weighing:
         return None
 
     def _number(self, value: Number) -> Value:
-        """Return a number of the description, or the expression; what has no value is refused."""
+        """Return a number of the description as float or expression; raises if the expression
+        cannot be evaluated.
+        """
         if isinstance(value, str):
             evaluate_constant(value, self.values)
             return E(value)
@@ -236,7 +238,7 @@ def folder_of(description: Description) -> Path:
 
 
 def text_of(value: Value) -> Number:
-    """Return a value as numbers of a description stand there."""
+    """Return a value in the form in which descriptions contain numbers."""
     if not isinstance(value, E):
         return float(value) + 0.0
     return (
@@ -247,7 +249,7 @@ def text_of(value: Value) -> Number:
 
 
 def _completed(body: Body, given: MassProperties) -> Body:
-    """Return the body with what it leaves out taken from its shapes."""
+    """Return the body with missing mass properties taken from its shapes."""
     stated = body.model_fields_set
     update: dict[str, object] = {}
     if "mass" not in stated:

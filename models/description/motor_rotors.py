@@ -1,4 +1,6 @@
-"""The rotors of electric motors: their inertia, seen through the gear, belongs to the joint that they drive."""
+"""Rotor inertia of electric motors: reflected through the gear, it is added to the joint that the
+motor drives.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from kinetree.models.joints.elements import JointProblem
 
 
 def with_rotors(description: Description) -> Description:
-    """Return the description with the inertia of motors in the joints of their coordinates."""
+    """Return the description with the rotor inertia of motors added to the joints of their
+    coordinates.
+    """
     joints: dict[str, JointSpec] = dict(description.joints)
     for force in description.forces.values():
         if not isinstance(force, ElectricForce) or force.inertia == 0.0:

@@ -86,7 +86,7 @@ class Names:
 
 
 def output_names(name: str, output: Output) -> list[str]:
-    """Return the names of the columns of an output: its own, or NAME[1], NAME[2], ... when it has
+    """Return the names of the columns of an output: NAME, or NAME[1], NAME[2], ... if it has
     components.
     """
     count = QUANTITIES[output.quantity].components if output.quantity is not None else 1
@@ -202,7 +202,9 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
 
 
 def reaction_names(joint: str) -> list[str]:
-    """Return the magnitude of a joint's force, then force and moment in the axes of the child."""
+    """Return the names of a joint's reactions: magnitude of the force, then force and moment in the
+    axes of the child.
+    """
     whole = f"reaction('{joint}')"
     return [whole, *(f"{whole}[{k}]" for k in range(1, REACTION_COMPONENTS + 1))]
 
@@ -248,7 +250,7 @@ def fault(
     tables: dict[str, bool],
     guess: bool,
 ) -> ExpressionError | None:
-    """Return the problem of one expression, or None; `guess` allows reports of unknown names."""
+    """Return the error of one expression, or None; `guess` allows reports of unknown names."""
     try:
         node = parse(text)
         used = names(node)

@@ -1,4 +1,6 @@
-"""The reference pages of the format, written from the model itself; `python -m` this module renews docs/format.md and docs/format/*.md."""
+"""Generator of the reference pages of the format from the schema; `python -m` this module renews
+docs/format.md and docs/format/*.md.
+"""
 
 from __future__ import annotations
 
@@ -224,7 +226,7 @@ or {read_source.LARGEST_FILE[".json"] // 10**6} MB of JSON; {read_source.DEEPEST
 
 
 class Entry(NamedTuple):
-    """A section of the reference: its title, its table, the name of its example."""
+    """A section of the reference: its title, its schema table, the name of its example."""
 
     title: str
     model: type[BaseModel]
@@ -232,7 +234,7 @@ class Entry(NamedTuple):
 
 
 def entries() -> dict[str, list[Entry]]:
-    """Return the sections of every page of the reference, by its file."""
+    """Return the sections of every reference page by file name."""
     found = {
         file: [Entry(f"`{title}`", TABLES[title], slug(title)) for title in titles]
         for file, (_, _, titles) in CHAPTERS.items()
@@ -250,7 +252,7 @@ def entries() -> dict[str, list[Entry]]:
 
 
 def anchor(title: str) -> str:
-    """Return the anchor that the site gives a heading."""
+    """Return the anchor of a heading on the site."""
     return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower())
 
 
@@ -269,7 +271,7 @@ def reference_pages() -> dict[str, str]:
 
 
 def before(file: str) -> list[str]:
-    """Return the tables of kinds that a page begins with."""
+    """Return the lines with which a page begins: tables of kinds."""
     if file == "joints":
         return [joint_table()]
     if file in ("forces", "touching"):
@@ -288,7 +290,7 @@ def before(file: str) -> list[str]:
 
 
 def index(sections: dict[str, list[Entry]]) -> str:
-    """Return a table of all tables with their keys; the site puts a filter above it."""
+    """Return the overview of all tables with their keys; the site puts a filter above it."""
     lines = [
         "## All tables",
         "",
@@ -326,7 +328,7 @@ def index(sections: dict[str, list[Entry]]) -> str:
 
 
 def joint_table() -> str:
-    """Return a table of all typed joints: their motion, coordinates and speeds."""
+    """Return the table of all typed joints: their motion, coordinates and speeds."""
     lines = [
         "## Types of joints",
         "",
@@ -350,7 +352,7 @@ def joint_table() -> str:
 
 
 def force_table(names: Iterable[str]) -> str:
-    """Return a line for every one of these kinds of force elements: its law and the names it offers
+    """Return a table with one line per kind of force element: its law and its names for expressions
     besides force('NAME').
     """
     lines = ["| kind | law | names |", "|---|---|---|"]
@@ -367,12 +369,12 @@ def slug(*words: str) -> str:
 
 
 def example(name: str) -> str:
-    """Return the file that shows every key of a table."""
+    """Return the example file that shows every key of a table."""
     return f"```toml\n{(EXAMPLES / f'{name}.toml').read_text(encoding='utf-8')}```\n"
 
 
 def words() -> str:
-    """Return functions, constants and names of expressions."""
+    """Return the section on functions, constants and names of expressions."""
     lines = [
         "## Expressions",
         "",
@@ -386,7 +388,7 @@ def words() -> str:
 
 
 def section(title: str, model: type[BaseModel], shown: str) -> str:
-    """Return the heading, description, keys and example of a table."""
+    """Return the section of a table: heading, description, keys and example."""
     hints = get_type_hints(model, include_extras=True)
     lines = [
         f"## {title}",
@@ -406,14 +408,14 @@ def section(title: str, model: type[BaseModel], shown: str) -> str:
 
 
 def plain(text: str, signs: str) -> str:
-    """Return a text with Markdown's special characters escaped, except in backquotes."""
+    """Return text with Markdown's special characters escaped, except inside backquotes."""
     parts = text.split("`")
     parts[::2] = [re.sub(f"([{re.escape(signs)}])", r"\\\1", part) for part in parts[::2]]
     return "`".join(parts)
 
 
 def word(annotation: Any) -> str:
-    """Return a type as a reader calls it."""
+    """Return the name of a type for readers of the reference."""
     for known, name in WORDS.items():
         if annotation == known:
             return name

@@ -1,7 +1,9 @@
-"""The format kinetree/1 as one pydantic model; the JSON Schema that editors use is generated from it.
+"""The format kinetree/1 as one pydantic model; the JSON Schema that editors use is generated from
+it.
 
-SI units. Right-handed frames; `ground` is body 0. `Number` is a float or the text of an expression over parameters, `TimeNumber` also over t,
-`Law` also over coordinates, speeds, states, inputs and outputs.
+SI units. Right-handed frames; `ground` is body 0. `Number` is a float or an expression over
+parameters, `TimeNumber` also over t, `Law` also over coordinates, speeds, states, inputs and
+outputs.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ INTEGRATORS = NAMES
 
 
 def listed(value: Any) -> Any:
-    """Return one number as a list of one."""
+    """Return a single value as a tuple of one; lists are unchanged."""
     return value if isinstance(value, (list, tuple)) else (value,)
 
 
@@ -369,7 +371,7 @@ class Description(Part):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Return what was in the foreign file but not in this description."""
+        """Return a list of what a foreign file contains but this description does not represent."""
         return self._left_out
 
     @property
@@ -391,7 +393,7 @@ class Description(Part):
 
     @property
     def beam_forms(self) -> dict[str, Any]:
-        """Return the expanded form of every beam (`beams.beam_expansion.BeamForm`)."""
+        """Return the discretisation of every beam (`beams.beam_expansion.BeamForm`)."""
         return self._beam_forms
 
     @property
@@ -406,17 +408,19 @@ class Description(Part):
 
     @property
     def reduced(self) -> dict[str, Any]:
-        """Reduced bodies by name (`beams.reduced_bodies.Reduced`)."""
+        """Return the reduced flexible bodies by name (`beams.reduced_bodies.Reduced`)."""
         return self._reduced
 
     @property
     def modal_parts(self) -> dict[tuple[str, str], str]:
-        """Sections and names of the tables that stand for a reduced body, and its name."""
+        """Return the sections and names of the tables generated for reduced bodies, with the body's
+        name.
+        """
         return self._modal_parts
 
     @property
     def counted(self) -> tuple[str, ...]:
-        """Return the expressions that were numbers of copies."""
+        """Return the expressions that gave numbers of copies."""
         return self._counted
 
     @property
@@ -431,7 +435,9 @@ class Description(Part):
 
     @property
     def rests(self) -> bool:
-        """Return whether the controllers are represented by their equilibrium."""
+        """Return whether the controllers are replaced by their continuous variant "rest", without
+        events.
+        """
         return self._rests
 
     @property

@@ -1,8 +1,8 @@
 """Volume integrals of solid shapes in closed form, over numbers or expressions of parameters.
 
 Every function returns the volume V, the first moments ∫ r dV and the second moments ∫ r rᵀ dV of a
-solid. Sizes may be floats or expressions `E`; both know the same arithmetic, so that the mass of a
-body follows the parameters its shapes are written over.
+solid. Sizes may be floats or expressions `E`, which support the same arithmetic, so that the mass
+of a body follows the parameters of its shapes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PARALLEL = 1e-12  # sine of an angle to the z axis that counts as none
 
 
 class Solid(NamedTuple):
-    """Integrals over a volume about a point near it, so that distant ones lose no digits."""
+    """Volume integrals of a solid about a point near it, so that distant solids lose no digits."""
 
     volume: Value  # V [m3]
     first: Row  # ∫ (r - at) dV [m4]
@@ -38,27 +38,29 @@ def diagonal(x: Value, y: Value, z: Value) -> Matrix:
 
 
 def box(x: Value, y: Value, z: Value) -> Solid:
-    """Return the integrals of a box with edges x, y, z about its centre."""
+    """Return the volume integrals of a box with edges x, y, z about its centre."""
     V = x * y * z
     return Solid(V, ORIGIN, diagonal(V * x * x / 12.0, V * y * y / 12.0, V * z * z / 12.0))
 
 
 def cylinder(radius: Value, height: Value) -> Solid:
-    """Return the integrals of a cylinder along z about its centre."""
+    """Return the volume integrals of a cylinder along z about its centre."""
     V = math.pi * (radius * radius * height)
     side = V * radius * radius / 4.0
     return Solid(V, ORIGIN, diagonal(side, side, V * height * height / 12.0))
 
 
 def sphere(radius: Value) -> Solid:
-    """Return the integrals of a ball about its centre."""
+    """Return the volume integrals of a ball about its centre."""
     V = (4.0 * math.pi / 3.0) * (radius * radius * radius)
     each = V * radius * radius / 5.0
     return Solid(V, ORIGIN, diagonal(each, each, each))
 
 
 def capsule(radius: Value, height: Value) -> Solid:
-    """Return the integrals of a cylinder along z between two half balls about its centre."""
+    """Return the volume integrals of a capsule, a cylinder along z with half balls at its ends,
+    about its centre.
+    """
     middle, ends = cylinder(radius, height), sphere(radius)
     side = middle.second[0][0] + ends.second[0][0]
     # a half ball at the height h/2 has its centroid 3/8 r farther away
@@ -68,9 +70,10 @@ def capsule(radius: Value, height: Value) -> Solid:
 
 
 def extrusion(corners: Sequence[Sequence[Value]], height: Value) -> Solid:
-    """Return the integrals of a prism over an outline in x and y, half of it on each side of z = 0.
+    """Return the volume integrals of a prism over an outline in x and y, centred about z = 0.
 
-    The integrals of the outline follow from Green's theorem; it may run either way round.
+    The integrals of the outline follow from Green's theorem; its corners may be listed clockwise or
+    counterclockwise.
     """
     area: Value = 0.0
     first: list[Value] = [0.0, 0.0]
@@ -99,7 +102,7 @@ def extrusion(corners: Sequence[Sequence[Value]], height: Value) -> Solid:
 
 
 def scaled(solid: Solid, scale: Value) -> Solid:
-    """Return the integrals of a solid in another unit of length."""
+    """Return the volume integrals of a solid scaled to another unit of length."""
     cube = scale * scale * scale
     x, y, z = (each * cube * scale for each in solid.first)
     square = cube * scale * scale
@@ -109,7 +112,7 @@ def scaled(solid: Solid, scale: Value) -> Solid:
 
 
 def placed(solid: Solid, R: Matrix, at: Row) -> Solid:
-    """Return the integrals of a solid whose origin stands at a place, turned by R."""
+    """Return the volume integrals of a solid rotated by R and placed with its origin at `at`."""
     x, y, z = (dot(row, solid.first) for row in R)
     half = [tuple(dot(row, column) for column in zip(*solid.second, strict=True)) for row in R]
     rows = [tuple(dot(half[i], R[j]) for j in range(3)) for i in range(3)]
@@ -118,7 +121,7 @@ def placed(solid: Solid, R: Matrix, at: Row) -> Solid:
 
 
 def about(solid: Solid, point: Row) -> Solid:
-    """Return the integrals about another point."""
+    """Return the volume integrals of a solid about another point."""
     d = [each - other for each, other in zip(solid.at, point, strict=True)]
     V, first = solid.volume, solid.first
     rows = [
@@ -133,7 +136,7 @@ def about(solid: Solid, point: Row) -> Solid:
 
 
 def joined(parts: Sequence[Solid], point: Row) -> Solid:
-    """Return the integrals of several solids together about one point."""
+    """Return the volume integrals of several solids together about one point."""
     total, *others = (about(part, point) for part in parts)
     for part in others:
         x, y, z = (a + b for a, b in zip(total.first, part.first, strict=True))
@@ -151,7 +154,7 @@ def dot(a: Sequence[Value], b: Sequence[Value]) -> Value:
 
 
 def moments(second: Matrix) -> tuple[Value, ...]:
-    """Return xx yy zz xy xz yz of the inertia tensor per density that belongs to ∫ r rᵀ dV."""
+    """Return the inertia tensor per density, xx yy zz xy xz yz, that corresponds to ∫ r rᵀ dV."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = second
     return yy + zz, xx + zz, xx + yy, -xy, -xz, -yz
 
@@ -176,7 +179,7 @@ def turned_by(angles: Sequence[Value]) -> Matrix:
 
 
 def turned_along(axis: Sequence[Value]) -> Matrix:
-    """Return the shortest rotation that takes z to a direction, as pictures turn shapes."""
+    """Return the shortest rotation that takes the z axis to a direction, as for displayed shapes."""
     if any(isinstance(each, E) for each in axis):
         size: Value = root(E(dot(axis, axis)))
     else:

@@ -1,7 +1,8 @@
-"""STEP files read by gmsh: mass properties of the solids, their holes and pins, triangles for pictures.
+"""STEP files read by gmsh: mass properties of the solids, their holes and pins, triangles for
+display.
 
-gmsh runs in a process of its own with a limit on its time and memory, because a damaged file may
-crash the C++ library behind it; `python -m` this module is that process.
+gmsh runs in a separate process with limited time and memory, because a damaged file may crash the
+C++ library behind it; `python -m` this module is that process.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SAME = 1e-6  # of the size of a solid: axes nearer than that are one
 
 @dataclass(frozen=True)
 class Cylinder:
-    """A round hole, or a round pin, of a solid: candidates for joints."""
+    """A cylindrical hole or pin of a solid: a candidate for a joint."""
 
     at: tuple[float, float, float]  # middle of its axis [m]
     axis: tuple[float, float, float]
@@ -42,7 +43,7 @@ class Cylinder:
 
 @dataclass(frozen=True)
 class StepSolid:
-    """One solid; lengths in metres, in the axes of the file."""
+    """One solid of a STEP file; lengths in metres, in the axes of the file."""
 
     name: str
     volume: float
@@ -62,7 +63,7 @@ class StepFile:
 
 
 def read_step(path: Path) -> StepFile:
-    """Return the solids of a STEP file; ValueError with the reason where there are none."""
+    """Return the solids of a STEP file; raises ValueError with the reason if there are none."""
     if (size := path.stat().st_size) > LARGEST_STEP:
         raise ValueError(f"{size} bytes, more than {LARGEST_STEP}")
     return _read(path.resolve(), path.stat().st_mtime_ns)
@@ -112,7 +113,9 @@ def _solid(told: dict[str, Any]) -> StepSolid:
 
 
 def _merged(faces: list[Any], size: float) -> tuple[Cylinder, ...]:
-    """Join the faces of one cylinder, which files often halve; keep those that close on themselves."""
+    """Join the faces of one cylinder, which files often split in two; keep cylinders with a full
+    circumference.
+    """
     groups: list[list[tuple[np.ndarray, np.ndarray, Any, float, float, float]]] = []
     for face in faces:
         axis = np.array(face.axis) / np.linalg.norm(face.axis)
@@ -154,7 +157,7 @@ def _merged(faces: list[Any], size: float) -> tuple[Cylinder, ...]:
 
 # -- the process with gmsh ----------------------------------------------------------------------------
 def examine(path: str) -> dict[str, Any]:
-    """Return what gmsh finds in a file, as plain numbers and texts."""
+    """Return the content of a file as found by gmsh, in plain data."""
     try:
         import gmsh
     except ImportError:
@@ -209,7 +212,9 @@ def _diagonal(model: Any, dimension: int, tag: int) -> float:
 
 
 def _edge_lengths(model: Any, solids: list[int]) -> Callable[..., float]:
-    """Return the rule for edges [m]: by curvature, but none finer than pictures of the solid need."""
+    """Return the function for edge lengths [m]: by curvature, but not finer than needed for
+    display.
+    """
     finest: dict[tuple[int, int], float] = {}
     for tag in solids:
         least = _diagonal(model, 3, tag) / FINEST
@@ -271,7 +276,7 @@ def _cylinder(model: Any, tag: int, face: int) -> list[Any]:
 
 
 def main() -> None:
-    """Write what is in the file of the command line as JSON."""
+    """Print the content of the file named on the command line as JSON."""
     try:
         import resource
 

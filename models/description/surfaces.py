@@ -1,4 +1,6 @@
-"""Triangles of mesh files, and the integrals over the volume that a closed surface encloses."""
+"""Triangle surfaces of mesh files, and volume integrals of the solid that a closed surface
+encloses.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ PACKED = (".zip", ".gz", ".bz2", ".xz", ".tar", ".tgz", ".3mf", ".3dxml")  # few
 
 
 class SurfaceError(ValueError):
-    """A file without a usable surface; the message says what was found."""
+    """Raised for a file without a usable surface; the message says what was found."""
 
     def __init__(self, found: str, expected: str):
         super().__init__(f"found {found}, expected {expected}")
@@ -27,18 +29,20 @@ class SurfaceError(ValueError):
 
 
 class NoReader(ValueError):
-    """Error: the package that reads these files is not installed."""
+    """Raised if the package that reads a file format is not installed."""
 
 
 class Surface(NamedTuple):
-    """Corners (n, 3) and triangles (m, 3) of corners, outward normals by the right hand."""
+    """A triangle surface: corners (n, 3), and triangles (m, 3) of corner indices, counterclockwise
+    seen from outside.
+    """
 
     points: np.ndarray
     triangles: np.ndarray
 
 
 def read_surface(path: Path, solid: int | None = None) -> Surface:
-    """Return the surface in a file of meshes or of STEP solids; SurfaceError where there is none."""
+    """Return the surface in a mesh file or STEP file; raises SurfaceError if there is none."""
     need_reader(path)
     if not path.is_file():
         raise SurfaceError(f"'{path.name}', no such file in {path.parent}", "a file with a mesh")
@@ -50,7 +54,7 @@ def read_surface(path: Path, solid: int | None = None) -> Surface:
 
 
 def need_reader(path: Path) -> None:
-    """Raise NoReader where the package is missing that reads such a file."""
+    """Raise NoReader if the package that reads such a file is missing."""
     step = path.suffix.lower() in STEP
     package, extra = ("gmsh", "cad") if step else ("trimesh", "view")
     if find_spec(package) is None:
@@ -75,7 +79,7 @@ def _read(path: Path, changed: int, solid: int | None) -> Surface:
 
 
 def step_solids(path: Path, solid: int | None) -> list[Any]:
-    """Return the solids of a STEP file, or the one of a number from 1."""
+    """Return the solids of a STEP file, or only the one with a given number, starting at 1."""
     try:
         parts = read_step(path).solids
     except ValueError as error:
@@ -100,9 +104,10 @@ def _mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def enclosed_solid(path: Path, solid: int | None = None) -> Solid:
-    """Return the integrals of what a file encloses: of STEP solids exactly, of meshes by triangles.
+    """Return the volume integrals of the solid in a file: exact for STEP solids, by triangles for
+    meshes.
 
-    SurfaceError where a mesh is not closed.
+    Raises SurfaceError if a mesh is not closed.
     """
     if path.suffix.lower() in STEP:
         need_reader(path)
@@ -127,7 +132,9 @@ def enclosed_solid(path: Path, solid: int | None = None) -> Solid:
 
 
 def unmatched_edges(triangles: np.ndarray) -> int:
-    """Count the directed edges that no neighbouring triangle runs along the other way."""
+    """Return the number of directed edges without a neighbouring triangle that runs along them in
+    the opposite direction.
+    """
     triangles = triangles[
         (triangles[:, 0] != triangles[:, 1])
         & (triangles[:, 1] != triangles[:, 2])
@@ -141,7 +148,9 @@ def unmatched_edges(triangles: np.ndarray) -> int:
 
 
 def polyhedron(points: np.ndarray, triangles: np.ndarray) -> Solid:
-    """Return the exact integrals of a closed polyhedron, as a sum of tetrahedra on one point."""
+    """Return the exact volume integrals of a closed polyhedron, as a sum of tetrahedra with a
+    common apex.
+    """
     base = points.mean(axis=0)
     a, b, c = (points[triangles[:, k]] - base for k in range(3))
     volumes = np.einsum("ki,ki->k", a, np.cross(b, c)) / 6.0

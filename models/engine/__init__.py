@@ -1,1 +1,1 @@
-"""The compiled form of a structure, and calls of the engine on it."""
+"""The compiled form of a structure, and calls of the engine's kernels on it."""

@@ -1,4 +1,4 @@
-"""The compiled form of one structure: flat blocks and the names that belong to them."""
+"""The compiled form of one structure: flat memory blocks and the names that belong to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinetree.models.graph.tree import Topology
 
 @dataclass
 class Compiled:
-    """Flat blocks and the names that belong to them."""
+    """Flat memory blocks of one structure and the names that belong to them."""
 
     ints: np.ndarray
     floats: np.ndarray
@@ -61,5 +61,5 @@ class Compiled:
 
     @property
     def body_number(self) -> dict[str, int]:
-        """Return the number of every real body and of the ground."""
+        """Return the index of every body that is not a twin, and of the ground."""
         return {"ground": 0} | {name: k for k, name in enumerate(self.bodies, 1)}

@@ -1,4 +1,5 @@
-"""Calls the entry points: from the library compiled ahead of time when it is there, else jitted.
+"""Calls of entry points: from the library compiled ahead of time if it exists, else compiled just
+in time.
 
 KINETREE_ENGINE=library|jit forces one of them.
 """
@@ -47,7 +48,7 @@ def connect(*names: str) -> None:
 
 @lru_cache(maxsize=8)
 def pointer_entry(name: str) -> Callable[..., int] | None:
-    """Return an entry point that takes array addresses; None if kernels run in plain Python."""
+    """Return an entry point that takes array addresses; None if kernels run as plain Python."""
     if kind() == "library":
         from kinetree.solvers.library.load import function
 
@@ -62,10 +63,11 @@ def pointer_entry(name: str) -> Callable[..., int] | None:
 def quick(
     name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray, option: int
 ) -> Callable[[float], int]:
-    """Return the entry on given blocks with a fixed option, as cheap to call as Python allows:
-    call(t) -> status.
+    """Return an entry point bound to given blocks with a fixed option, as fast to call as Python
+    allows: call(t) -> status.
 
-    The call keeps other Python threads waiting, which costs less than letting them run in between where the work takes microseconds.
+    The call keeps the GIL, so that other Python threads wait; for work of microseconds this costs
+    less than releasing it.
     """
     if kind() == "library" and ints.size < LONG_WORK:
         from kinetree.solvers.library.load import held_function
@@ -87,7 +89,7 @@ def held_address(name: str, ints: np.ndarray) -> int | None:
 
 
 def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> Call:
-    """Return the entry on given blocks: call(option, t) -> status."""
+    """Return an entry point bound to given blocks: call(option, t) -> status."""
     if kind() == "library":
         from kinetree.solvers.library.load import function
 

@@ -1,8 +1,10 @@
-"""Fast calls from Python through a compiled FASTCALL function.
+"""Fast calls from Python through a compiled METH_FASTCALL function.
 
-`direct(context)` takes (t, q, u, udot) and returns None; False where an argument is anything but a float and one-dimensional, contiguous arrays of
-floats of the right length, which is left to Python; else the status of the entry, or that rates are not finite. Nothing is converted and nothing
-allocated. The layout of Python's and numpy's objects is looked at before it is relied on; where it is another one there is no direct call.
+`direct(context)` takes (t, q, u, udot) and returns None on success. It returns False if an argument
+is not a float or a one-dimensional, contiguous array of floats of the right length, which the
+Python path then handles; otherwise it returns the status of the entry point, or a status for
+non-finite rates. Nothing is converted or allocated. The memory layout of Python's and numpy's
+objects is verified before use; if it differs there is no direct call.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ READ, WRITE = 0x1 | 0x100, 0x1 | 0x100 | 0x400  # contiguous and aligned; and wr
 
 
 def loads(names: str, prefix: str) -> str:
-    """Return instructions that read slots of the context %c."""
+    """Return LLVM instructions that read slots of the context %c."""
     lines = []
     for name in names.split():
         lines += [
@@ -52,12 +54,12 @@ def loads(names: str, prefix: str) -> str:
 
 
 def field(result: str, of: str, offset: int, kind: str) -> str:
-    """Return instructions that read a field of an object."""
+    """Return LLVM instructions that read a field of an object."""
     return f"  %{result}_at = getelementptr i8, ptr {of}, i64 {offset}\n  %{result} = load {kind}, ptr %{result}_at"
 
 
 def code() -> str:
-    """Return the function in LLVM's language."""
+    """Return the function as LLVM code."""
     sizes = "nq nu nx ni q u udot added x x_start inputs given"
     return f"""
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
@@ -222,8 +224,8 @@ FASTCALL = 0x80
 
 
 def machine_code(text: str, name: str) -> tuple[object, int] | None:
-    """Return a function in LLVM's language made ready to call: what holds it and its address; None
-    where that cannot be had.
+    """Compile a function from LLVM code and return its owner and address; None if that is
+    impossible.
     """
     try:
         import llvmlite.binding as llvm
@@ -258,7 +260,9 @@ def address_of(name: str) -> int:
 
 
 def direct(**slots: int) -> Direct | None:
-    """Return the call on a context, which the slots fill; the memory they name must outlive it."""
+    """Return the direct call on a context filled from `slots`; the memory that these refer to must
+    outlive it.
+    """
     found = compiled()
     if found is None:
         return None

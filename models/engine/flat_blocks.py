@@ -21,8 +21,8 @@ GROUPS = (
 
 
 def work_sizes(counts: Mapping[str, float], groups: Set[str]) -> list[int]:
-    """Return the length of every field of the workspace; fields of the literal group and of its
-    parts are empty unless wanted.
+    """Return the length of every field of the workspace; fields of optional groups are empty unless
+    requested.
     """
     values = {**counts, **{group: float(group in groups) for group in GROUPS}}
     known: dict[str, int] = {}
@@ -47,7 +47,7 @@ def pack(
     floats: Mapping[str, np.ndarray],
     work: list[int],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ints and floats blocks; the workspace is laid out by the directory in ints."""
+    """Return the blocks ints and floats; the directory in ints defines the layout of the workspace."""
     int_parts = [np.asarray(ints[f.name], dtype=np.int64) for f in L.MODEL_INTS]
     float_parts = [np.asarray(floats[f.name], dtype=np.float64) for f in L.MODEL_FLOATS]
     directories = [

@@ -1,4 +1,4 @@
-"""Python's garbage collector is paused during compilation, where it took a quarter of the time."""
+"""Pausing of Python's garbage collector during compilation, where it took a quarter of the time."""
 
 from __future__ import annotations
 

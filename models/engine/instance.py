@@ -1,4 +1,6 @@
-"""A compiled structure with a workspace of its own: arguments in, entry points called, results read."""
+"""A compiled structure with a workspace of its own: sets arguments, calls entry points, reads
+results.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ Numbers = Sequence[float] | np.ndarray
 
 
 class Instance:
-    """Blocks of a structure and the entry points bound to them."""
+    """The blocks of one structure and the entry points bound to them."""
 
     def __init__(self, compiled: Compiled, groups: Set[str] = frozenset()):
         self.compiled = compiled
@@ -61,7 +63,9 @@ class Instance:
         return self._calls[name]
 
     def _gap(self, status: int, t: float) -> float:
-        """Return by how much [m or rad] the row of an open loop is not satisfied; 0 for all else."""
+        """Return the residual [m or rad] of the constraint row that cannot be closed; 0 for other
+        failures.
+        """
         row, count = int(self.ws.head.item), self.ws.loop_r.size
         if status != Status.INCONSISTENT or not 0 <= row < count:
             return 0.0
@@ -70,7 +74,7 @@ class Instance:
         return float(self.ws.loop_r[row])
 
     def call(self, name: str, option: int = 0, t: float = 0.0) -> None:
-        """Call an entry point; raises EvaluationError for anything but success."""
+        """Call an entry point; raises EvaluationError unless it succeeds."""
         status = self.entry(name)(option, t)
         if status != 0:
             check_status(status, self.ws.head, self.compiled, self._gap(status, t))
@@ -83,7 +87,7 @@ class Instance:
             self._given[:] = self._starts
 
     def outputs(self, t: float) -> None:
-        """Compute all outputs of a state, with actuators at the beginning of a communication step."""
+        """Compute all outputs of a state, with actuators as at the start of a communication step."""
         self.call("outputs", 0, t)
         if not self._told:
             return
@@ -140,7 +144,9 @@ class Instance:
         tau: Numbers | None,
         udot: np.ndarray,
     ) -> bool | int | None:
-        """Return u̇ with inputs and forces along the speeds, by the fast path."""
+        """Compute u̇ with given inputs and forces along the speeds, by the direct call; return its
+        result, or None if it cannot be used.
+        """
         self.ws.added[:] = 0.0 if tau is None else shaped(tau, self._nu, "tau")
         try:
             self.place_inputs(self._given, inputs)
@@ -149,8 +155,8 @@ class Instance:
             self._given[:] = self._starts
 
     def direct(self, resets: int) -> Direct | None:
-        """Return the accelerations as a direct call, which resets states, inputs and loads to their
-        start or leaves them.
+        """Return a direct call for accelerations, which either resets inputs, states and loads to
+        their start or keeps them.
         """
         entry = held_address("accelerations", self.ints)
         if entry is None:
@@ -181,8 +187,8 @@ class Instance:
         )
 
     def evaluator(self) -> Callable[[float, np.ndarray, np.ndarray, np.ndarray], None]:
-        """Return evaluate(t, q, u, udot) on this workspace, whose inputs, states and loads stay as
-        they are.
+        """Return a function evaluate(t, q, u, udot) on this workspace that leaves inputs, states
+        and loads unchanged.
         """
         ws, compiled = self.ws, self.compiled
         own_q, own_u, result, head = ws.q, ws.u, ws.udot, ws.head
@@ -209,8 +215,8 @@ class Instance:
         return finite(self, t, what, values, names)
 
     def wide(self, stride: int) -> np.ndarray:
-        """Return a workspace for numbers of `stride` floats, aligned to 64 bytes; `keep` returns it
-        for reuse.
+        """Return a workspace for wide numbers (lanes or duals) of `stride` floats each, aligned to
+        64 bytes; `keep` returns it for reuse.
         """
         kept = self._wide.setdefault(stride, [])
         if kept:
@@ -233,7 +239,7 @@ class Instance:
         self.place_inputs(self._inputs, inputs or {})
 
     def place_inputs(self, values: np.ndarray, inputs: Mapping[str, float]) -> None:
-        """Write inputs to their places."""
+        """Write inputs to their entries of `values`."""
         for name, value in inputs.items():
             if name not in self._place:
                 raise KeyError(
@@ -242,7 +248,7 @@ class Instance:
             values[self._place[name]] = value
 
     def refuse_told(self, inputs: Mapping[str, float] | None) -> None:
-        """Raise for actuator stiffness inputs, which have no meaning in a single state."""
+        """Raise for inputs of actuator stiffness, which have no meaning in a single state."""
         if inputs and self._told:
             given = next(
                 (name for name in inputs if name in self._told and inputs[name] != 0.0), None
@@ -260,7 +266,9 @@ class Instance:
         loads=None,
         tau: Numbers | None = None,
     ) -> None:
-        """Write a state, inputs, extra loads and extra forces along the speeds."""
+        """Write a state, inputs, additional loads and additional forces along the speeds to the
+        workspace.
+        """
         ws, c = self.ws, self.compiled
         ws.q[:] = shaped(q, ws.q.size, "q")
         ws.u[:] = 0.0 if u is None else shaped(u, ws.u.size, "u")
@@ -289,7 +297,7 @@ def shaped(values: Numbers, size: int, name: str) -> np.ndarray:
 
 
 def aligned(size: int) -> np.ndarray:
-    """Return zeros on a boundary of 64 bytes."""
+    """Return an array of zeros aligned to 64 bytes."""
     block = np.zeros(size + 8)
     first = -(block.ctypes.data // 8) % 8
     return block[first : first + size]

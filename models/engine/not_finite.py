@@ -1,4 +1,6 @@
-"""Evaluations whose results are no finite numbers: which quantity, why, and what to try, in one sentence."""
+"""Messages for evaluations with non-finite results: which quantity, why, and what to try, in one
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def finite(
 
 
 def cause(instance: Instance, t: float, what: str) -> str:
-    """Return what to blame for a non-finite result, and what to try."""
+    """Return text that names the cause of a non-finite result, and what to try."""
     if what.startswith("slope"):
         return (
             "a law is infinitely steep there (the root of zero, an angle at its end): ask beside it"
@@ -57,7 +59,7 @@ def cause(instance: Instance, t: float, what: str) -> str:
 
 
 def without_value(values: np.ndarray, compiled: Compiled) -> str:
-    """Return the first non-finite named number, forces before accelerations; empty if there is
+    """Return the name of the first non-finite value, forces before accelerations; empty if there is
     none.
     """
     names = [

@@ -1,4 +1,4 @@
-"""Turns status codes of kernels into exceptions that name what went wrong where."""
+"""Conversion of kernel status codes to exceptions that name what went wrong and where."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ TURNS = 3  # number of the first rotation among the directions of a joint
 
 
 class EvaluationError(ArithmeticError):
-    """The equations of motion have no solution at a state, or the integration cannot continue."""
+    """Raised if the equations of motion have no solution at a state, or the integration cannot
+    continue.
+    """
 
     def __init__(self, message: str, status: Status):
         super().__init__(message)
@@ -27,12 +29,16 @@ class EvaluationError(ArithmeticError):
         self.result: Result | None = None  # what a run had computed until then
 
     def __reduce__(self):
-        """Return how to rebuild the error in another process: its text and status, without the run."""
+        """Return how to rebuild the error in another process: from its text and status, without the
+        run.
+        """
         return type(self), (str(self), self.status)
 
 
 def message(status: int, head: Named, compiled: Compiled, gap: float = 0.0) -> str:
-    """Return one readable line for a status code; `gap` is what a loop stays open by [m or rad]."""
+    """Return a one-line message for a status code; `gap` is the residual [m or rad] of a loop that
+    cannot be closed.
+    """
     item = int(head.item)
     bodies = compiled.bodies + compiled.twins
     body = bodies[item - 1] if 0 < item <= len(bodies) else "?"
@@ -67,7 +73,7 @@ def message(status: int, head: Named, compiled: Compiled, gap: float = 0.0) -> s
 
 
 def accumulating(guard: int, compiled: Compiled) -> str:
-    """Return a message for a guard whose events follow each other without end."""
+    """Return the message for a guard whose events accumulate without end (chatter)."""
     if not 0 <= guard < len(compiled.guards):
         return "events accumulate"
     text = f"events accumulate (chattering): {compiled.guards[guard]}"
@@ -80,7 +86,7 @@ def accumulating(guard: int, compiled: Compiled) -> str:
 
 
 def without_inertia(body: str, compiled: Compiled) -> str:
-    """Return a message for a body that nothing along a freedom of its joint resists."""
+    """Return the message for a body that has no inertia along a degree of freedom of its joint."""
     text = f"body '{body}' has no inertia along a freedom of its joint"
     if f"{body}.mode1" in compiled.coordinates:
         return (
@@ -91,7 +97,7 @@ def without_inertia(body: str, compiled: Compiled) -> str:
 
 
 def contact_of(number: int, compiled: Compiled) -> str:
-    """Return a contact by its number."""
+    """Return the name of a contact from its index."""
     return (
         f"contact '{compiled.contacts[number]}'"
         if 0 <= number < len(compiled.contacts)
@@ -100,7 +106,7 @@ def contact_of(number: int, compiled: Compiled) -> str:
 
 
 def loop_of(row: int, compiled: Compiled) -> str:
-    """Return the joint or coupling of a constraint row."""
+    """Return the name of the joint or coupling of a constraint row."""
     fields = model_fields(compiled.ints, compiled.floats)
     k = int(np.searchsorted(fields.l_row, row, side="right")) - 1
     if not 0 <= k < len(compiled.loops):
@@ -113,7 +119,7 @@ def loop_of(row: int, compiled: Compiled) -> str:
 
 
 def register_name(register: int, compiled: Compiled) -> str:
-    """Return the coordinate or speed of a register."""
+    """Return the name of the coordinate or speed in a register."""
     return next(
         (
             name
@@ -125,8 +131,8 @@ def register_name(register: int, compiled: Compiled) -> str:
 
 
 def open_loop(row: int, compiled: Compiled, gap: float = 0.0) -> str:
-    """Return a message with the loop or coupling of a constraint row that cannot be satisfied, and
-    its gap [m or rad] where it is known.
+    """Return the message for a loop or coupling that cannot be closed, with its gap [m or rad] if
+    known.
     """
     rows = model_fields(compiled.ints, compiled.floats).l_row
     k = int(np.searchsorted(rows, row, side="right")) - 1
@@ -146,6 +152,8 @@ def open_loop(row: int, compiled: Compiled, gap: float = 0.0) -> str:
 
 
 def check_status(status: int, head: Named, compiled: Compiled, gap: float = 0.0) -> None:
-    """Raise for anything but OK; `gap` is what a loop stays open by [m or rad]."""
+    """Raise an error for any status but OK; `gap` is the residual [m or rad] of a loop that cannot
+    be closed.
+    """
     if status != Status.OK:
         raise EvaluationError(message(status, head, compiled, gap), Status(status))

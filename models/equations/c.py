@@ -1,4 +1,4 @@
-"""Traced equations as a C99 function that needs nothing but libm."""
+"""Traced equations as a C99 function that depends on libm only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ARGUMENTS = ("t", "q", "u", "x", "inputs", "parameters")
 
 
 def c_number(x: float) -> str:
-    """Return a number as a double constant."""
+    """Return a number as a C constant of type double."""
     return (
         "NAN"
         if x != x

@@ -1,4 +1,4 @@
-"""Traced equations as a Python function that makes a CasADi function of the same arguments."""
+"""Traced equations as a Python function that builds a CasADi function of the same arguments."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""Controllers as C99 that needs nothing but libm: the laws of laws.py, as they run inside the mechanism, for the processor of a machine.
+"""Controllers as C99 code that depends on libm only: the laws of laws.py as they run inside the
+mechanism, for a machine's own processor.
 
-What a controller reads comes as `measured` (its sensors) and `given` (setpoint and feed-forward), in the order of the comment. Sampled:
-NAME_sample, once a period, gives the commands of this sample; delay, jitter and noise belong to the exchange, not to the law. Continuous:
-NAME_commands and NAME_rates of its memory, for an integrator.
+The values a controller reads are passed as `measured` (its sensors) and `given` (setpoint and
+feed-forward), in the order of the comment. Sampled: NAME_sample, called once per period, returns
+the commands of this sample; delay, jitter and noise belong to the communication, not to the law.
+Continuous: NAME_commands, and NAME_rates of its memory for an integrator.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ def identifier(name: str) -> str:
 
 
 class Code:
-    """C statements of expressions with known names; every common part is computed once."""
+    """C statements for expressions with known names; every common subexpression is computed once."""
 
     def __init__(self, names: Mapping[str, str], values: Mapping[str, float], tables: str):
         self.names, self.values, self.tables = names, values, tables
@@ -88,8 +90,8 @@ class Code:
 
 
 def controllers_in_c(description: Description) -> str:
-    """Return all controllers of a mechanism as C; raise ValueError if there is none, or one has no
-    C form.
+    """Return all controllers of a mechanism as C code; raises ValueError if there are none, or one
+    has no C form.
     """
     written = description.written
     if not written.controllers:
@@ -106,7 +108,7 @@ def controllers_in_c(description: Description) -> str:
 
 
 def controller_in_c(description: Description, name: str) -> str:
-    """Return the type of the memory and functions of one controller."""
+    """Return the memory type and the functions of one controller as C code."""
     controller, values = description.controllers[name], values_of(description)
     made = Expansion(Made(), name, controller, values, description, False, False)
     law, commands = made.law, made.commanded()

@@ -1,4 +1,4 @@
-"""Traced equations as LaTeX: aligned equations with the symbols of the glossary."""
+"""Traced equations as LaTeX: aligned equations with typeset symbols."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def latex_name(name: str) -> str:
 
 
 def dotted(accent: str, name: str) -> str:
-    """Return a derivative with dots on the letter, not on its index."""
+    """Return a derivative with the dots over the letter, not over its index."""
     letter, mark, index = name.partition("_{")
     return rf"\{accent}{{{letter}}}{mark}{index}"
 
@@ -109,7 +109,9 @@ def latex_number(x: float) -> str:
 
 
 def label(text: str) -> str:
-    """Return a result: the second derivative of a coordinate, an element of a matrix, a name."""
+    """Return the LaTeX form of a result's name: the second derivative of a coordinate, an element
+    of a matrix, a name.
+    """
     second = re.fullmatch(r"der\(der\((.*)\)\)", text)
     if second:
         return dotted("ddot", latex_name(second[1]))
@@ -120,7 +122,7 @@ def label(text: str) -> str:
 
 
 def raised(text: str, count: int) -> str:
-    """Return the power of a factor; that of a sine precedes its angle."""
+    """Return the LaTeX power of a factor; the exponent of a sine or cosine precedes its angle."""
     turned = re.match(r"\\(sin|cos) ", text)
     return rf"\{turned[1]}^{count} {text[turned.end() :]}" if turned else f"{text}^{count}"
 
@@ -144,7 +146,7 @@ def matrix_lines(trace: Trace, printer: Printer) -> Iterator[str]:
 
 
 def latex(trace: Trace) -> str:
-    """Return an align environment; the mass matrix as a matrix."""
+    """Return the equations in an align environment; the mass matrix as a matrix."""
 
     def symbol(group: str, k: int) -> str:
         return "t" if group == "t" else label(trace.arguments[group][k])

@@ -1,4 +1,4 @@
-"""Traced equations as a Modelica function of the same arrays."""
+"""Traced equations as a Modelica function with the same arrays as arguments."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ LANGUAGE = Language(modelica_symbol, modelica_number, SPELL)
 
 
 def modelica(trace: Trace, name: str = "", external: bool = False) -> str:
-    """Return a Modelica function; `external`: its body is the C function, which tools call and do not take apart."""
+    """Return a Modelica function; with `external` its body is an external C function, which tools
+    call without analysing it.
+    """
     if external:
         return external_modelica(trace, name)
     printer = Printer(trace, LANGUAGE)
@@ -74,7 +76,7 @@ def modelica(trace: Trace, name: str = "", external: bool = False) -> str:
 
 
 def external_modelica(trace: Trace, name: str) -> str:
-    """Return a function of the same arguments whose C text it includes, once in a model."""
+    """Return a Modelica function with the same arguments that includes its C code, once per model."""
     own = function_name(trace, name)
     text = c.c(trace, name)
     if c.MOD in text:

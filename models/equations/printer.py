@@ -1,4 +1,6 @@
-"""Expressions of a tape as text: which nodes get a name of their own, infix notation with as few brackets as the rules allow."""
+"""Expressions of a trace as text: which nodes get a name, infix notation with as few brackets as
+precedence allows.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ SHORT = 3  # operations of an entry of a matrix that is written out wherever it 
 
 @dataclass
 class Language:
-    """Spelling of operations in one language; `spell` has a pattern with {0}, {1}, {2} for every
+    """Spelling of operations in one language; `spell` has a pattern with {0}, {1}, {2} for each
     function.
     """
 
@@ -43,7 +45,7 @@ class Statement:
 
 
 class Printer:
-    """Statements of one trace in one language; up to `short` operations are inlined, up to
+    """The statements of one trace in one language; up to `short` operations are inlined, up to
     `longest` characters.
     """
 
@@ -73,7 +75,7 @@ class Printer:
                 size[i] = 0
 
     def needs(self, i: int) -> set[int]:
-        """Return the named nodes that the expression of a node uses."""
+        """Return the named nodes that the expression of node i uses."""
         found: set[int] = set()
         stack = list(arguments(self.tape.nodes[i]))
         while stack:
@@ -90,11 +92,11 @@ class Printer:
             yield Statement(name, self.expression(i)[0], self.tape.nodes[i][0] in CONDITIONS)
 
     def result(self, i: int) -> str:
-        """Return a result, or a condition."""
+        """Return the text of a result or a condition."""
         return self.inner(i)[0]
 
     def inner(self, i: int) -> tuple[str, int]:
-        """Return a node as part of an expression."""
+        """Return a node as part of an expression: its text and precedence."""
         return (self.assigned[i], ATOM) if i in self.assigned else self.expression(i)
 
     def bracketed(self, i: int, strength: int) -> str:
@@ -144,7 +146,7 @@ class Printer:
 
 
 def function_name(trace: Trace, name: str) -> str:
-    """Return NAME_accelerations and its kin."""
+    """Return the function name, such as NAME_accelerations."""
     from kinetree.models.trace.readable_names import identifier
 
     own = identifier(name or trace.name)
@@ -152,7 +154,9 @@ def function_name(trace: Trace, name: str) -> str:
 
 
 def argument_lines(trace: Trace, readable: bool = False) -> list[str]:
-    """Return one line per argument array; parameters with their values if these are built in."""
+    """Return one line per argument array; parameters with their values if these are fixed in the
+    code.
+    """
     lines = []
     for group, names in trace.arguments.items():
         if group == "parameters" and trace.values and not symbolic(trace):
@@ -167,7 +171,7 @@ def argument_lines(trace: Trace, readable: bool = False) -> list[str]:
 
 
 def wrapped(line: str, width: int = 140) -> list[str]:
-    """Return a long line in parts."""
+    """Return a long line broken into several."""
     parts, rest = [], line
     while len(rest) > width and ", " in rest[:width]:
         at = rest.rindex(", ", 0, width) + 2

@@ -1,4 +1,4 @@
-"""Printing of products and sums in mathematical style: no inner brackets, numbers first, equal
+"""Printing of products and sums in mathematical style: no nested brackets, numbers first, equal
 factors as powers.
 """
 
@@ -38,7 +38,7 @@ WRITTEN = ("mass_matrix", "momenta", "energy")
 
 
 class FlatPrinter(Printer):
-    """Expressions for readers."""
+    """A printer whose expressions are meant for readers."""
 
     def __init__(self, trace: Trace, language: Language, power: Callable[[str, int], str]):
         super().__init__(
@@ -65,7 +65,7 @@ class FlatPrinter(Printer):
         return i not in self.assigned and self.tape.nodes[i][0] in kinds
 
     def terms(self, i: int, negative: bool) -> list[tuple[bool, int]]:
-        """Return the signs and terms of a sum, also of one with its sign changed."""
+        """Return the signs and terms of a sum, with all signs reversed if `negative`."""
         kind, *rest = self.tape.nodes[i]
         found = []
         for k, each in enumerate(rest):
@@ -86,7 +86,7 @@ class FlatPrinter(Printer):
         return negative, found
 
     def rank(self, i: int) -> tuple[int, int, int]:
-        """Return the place of a factor among others: sines and cosines in the order of their
+        """Return the sort key of a factor in a product: sines and cosines are ordered by their
         angles.
         """
         kind, *rest = self.tape.nodes[i]
@@ -134,7 +134,7 @@ class FlatPrinter(Printer):
 
 
 def written_out(trace: Trace) -> Trace:
-    """Return the trace with short results expanded to sums of products."""
+    """Return the trace with short results expanded into sums of products."""
     if trace.of not in WRITTEN:
         return trace
     results = [shortened(trace.tape, i) for i in trace.results]
@@ -147,7 +147,7 @@ def written_out(trace: Trace) -> Trace:
 
 
 def spelled(trace: Trace, terms: dict[tuple[int, ...], float]) -> int:
-    """Return the node of a sum of products."""
+    """Return a new node for a sum of products."""
     tape = trace.tape
     total = tape.constant(0.0)
     for product, factor in sorted(terms.items(), key=lambda each: (len(each[0]), each[0])):

@@ -1,4 +1,6 @@
-"""Traced equations as a Python function that needs numpy only. Every number may be an array: many states at once."""
+"""Traced equations as a Python function that depends on numpy only. Every argument may be an array
+of many states.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,7 @@ def python(trace: Trace, name: str = "") -> str:
 
 
 def reshaped(trace: Trace) -> str:
-    """Return the shape of a matrix."""
+    """Return the code that reshapes a matrix result."""
     return (
         f".reshape({', '.join(map(str, trace.shape))}, *np.shape({trace.symbol}[0]))"
         if len(trace.shape) > 1

@@ -1,4 +1,4 @@
-"""A variable that a compiled mechanism reports."""
+"""Columns: the variables that a compiled mechanism reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Column:
-    """A reported variable: name, register, SI unit, display unit (empty: the same)."""
+    """A reported variable: name, register, SI unit, display unit (empty: the SI unit)."""
 
     name: str
     register: int

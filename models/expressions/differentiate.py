@@ -1,7 +1,8 @@
-"""Derivatives of expressions, exact wherever the expression is smooth.
+"""Symbolic derivatives of expressions, exact wherever the expression is smooth.
 
-The chain rule over the graph: d(node) = sum of (partial derivative) * d(argument), each node once. Steps (sign, floor, comparisons) give 0,
-of two branches that meet the derivative of the taken one counts.
+The chain rule over the graph: d(node) = sum of (partial derivative) * d(argument), each node once.
+Step functions (sign, floor, comparisons) have derivative 0; where two branches meet, the derivative
+of the branch taken counts.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,8 +47,8 @@ def differentiate(node: Node, rules: Rule) -> Node:
 def time_derivatives(
     node: Node, rates: Mapping[str, Node] | None = None
 ) -> tuple[Node, Node, Node]:
-    """Return an expression of `t` and of names with given rates (every other name counts as
-    constant) with its first and second time derivative.
+    """Return an expression of `t` and of names with given rates, with its first and second time
+    derivative; all other names count as constant.
     """
 
     def clock(leaf: Leaf) -> Node | None:

@@ -1,6 +1,8 @@
-"""The operations of expressions in plain Python with IEEE results: out of the domain gives NaN, a pole or an overflow gives infinity.
+"""The operations of expressions in plain Python with IEEE results: NaN outside the domain, infinity
+at a pole or overflow.
 
-The kernel of `solvers/expressions/evaluate.py` computes the same values from the same instruction codes.
+The kernel of `solvers/expressions/evaluate.py` computes the same values from the same instruction
+codes.
 """
 
 import math
@@ -72,7 +74,9 @@ def rounded(function: Callable[[float], int]) -> Callable[[float], float]:
 
 
 def growing(function: Callable[[float], float], odd: bool) -> Callable[[float], float]:
-    """Give infinity where `function` overflows."""
+    """Return a function that gives infinity where `function` overflows; for an `odd` one with the
+    sign of its argument.
+    """
 
     def extended(a: float) -> float:
         try:
@@ -84,7 +88,7 @@ def growing(function: Callable[[float], float], odd: bool) -> Callable[[float], 
 
 
 def defined(function: Callable[[float], float]) -> Callable[[float], float]:
-    """Give NaN outside the domain of `function`."""
+    """Return a function that gives NaN outside the domain of `function`."""
 
     def extended(a: float) -> float:
         try:
@@ -141,7 +145,7 @@ OPERATIONS: dict[Op, Callable[..., float]] = {
 
 
 def explain(op: Op, args: list[float]) -> str:
-    """Return why an operation on finite numbers has no finite value."""
+    """Return why an operation on finite arguments has no finite value."""
     if op in (Op.DIV, Op.MOD) and args[1] == 0.0:
         return "division by zero"
     call = f"{op.name.lower()}({', '.join(f'{arg:g}' for arg in args)})"

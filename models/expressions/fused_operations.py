@@ -1,7 +1,8 @@
 """Fused instructions: multiply-add, and the one-sided law x > 0 ? max(y, 0) : 0.
 
-A register program costs by the instruction, and each waits for the register the one before it wrote. Values are those of the two operations,
-rounded twice. What anything else reads stays by itself, and so does what is known earlier than what it goes into.
+A register program costs time per instruction, and each instruction waits for the register that the
+one before wrote. Values are those of the two separate operations, rounded twice. A node that others
+read, or that is known in an earlier phase than its user, is not fused.
 """
 
 from collections import Counter
@@ -19,8 +20,8 @@ def fused(
     known: Mapping[Node, int],
     wanted: Container[Node],
 ) -> set[Node]:
-    """Return the nodes that are fused into the only node that reads them; `known` gives phases of
-    existing nodes.
+    """Return the nodes that are fused into the only node that reads them; `known` gives the phases
+    of existing nodes.
     """
     uses = Counter(arg for node in nodes for arg in node.args)
     phase = dict(known)
@@ -60,8 +61,8 @@ def is_gate(node: Operation) -> bool:
 
 
 def two_steps(node: Node, known: Container[Node]) -> tuple[Op, tuple[Node, ...]] | None:
-    """Return the fused instruction of a node with an inner one that nothing else uses; None if
-    there is none.
+    """Return the fused instruction for a node and an inner node that only it uses; None if there is
+    none.
     """
     missing = [k for k, arg in enumerate(node.args) if arg not in known]
     if not missing or not isinstance(node, Operation):

@@ -10,17 +10,19 @@ STAGE_START = "stage:start"  # register with the time at which the present stage
 
 
 def hidden(label: str, key: str) -> str:
-    """Return the name of a value inside a force element or an actuator."""
+    """Return the internal name of a value inside a force element or an actuator."""
     return f"{label}:{key}"
 
 
 def rate_of_state(state: str) -> str:
-    """Return the name of the rate of a state that an element brings along."""
+    """Return the internal name of the rate of a state that an element adds."""
     return hidden(state, "rate")
 
 
 def early_name(key: str) -> str:
-    """Return the name of the register of an input or state that is read before the kinematics."""
+    """Return the name of the register of an input or state that is read before the kinematics are
+    evaluated.
+    """
     return hidden(key, "early")
 
 
@@ -32,7 +34,7 @@ def free_name(wanted: str, taken: frozenset[str] | set[str]) -> str:
 
 
 def told_inputs(names: Collection[str]) -> frozenset[str]:
-    """Return the inputs by which drives send force stiffness and damping to actuators."""
+    """Return the inputs by which drives send force, stiffness and damping to actuators."""
     labels = {
         name.removesuffix(hidden("", "t0")) for name in names if name.endswith(hidden("", "t0"))
     }

@@ -1,4 +1,6 @@
-"""Tables as the kernel wants them: records of `model_records.TABLE` and one array of grids, values and spline moments."""
+"""Lookup tables in the form that kernels read: records of `model_records.TABLE` and one array of
+grids, values and spline moments.
+"""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +12,7 @@ from kinetree.solvers.model_records import TABLE
 
 
 class Tables:
-    """Tables in the order in which they were added."""
+    """Lookup tables in the order in which they were added."""
 
     def __init__(self):
         self.index: dict[str, int] = {}
@@ -29,8 +31,8 @@ class Tables:
     ) -> int:
         """Add values y on the grid x, or values z on the grid x, y, and return the table's index.
 
-        Row i of z belongs to x[i]. Methods: "linear", "monotone" (it stays between neighbouring
-        values), "spline" (continuous second derivatives, overshoots).
+        Row i of z belongs to x[i]. Methods: "linear", "monotone" (stays between neighbouring
+        values), "spline" (continuous second derivatives, may overshoot).
         """
         if name in self.index:
             raise ExpressionError(f"table '{name}' is defined twice")
@@ -58,7 +60,7 @@ class Tables:
         return self.index[name]
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the records and the data."""
+        """Return the records and the data of all tables."""
         data = [part.ravel() for part in self._data]
         return np.array(self._records, dtype=np.int64), np.concatenate(data) if data else np.zeros(
             0
@@ -92,14 +94,16 @@ Layers = tuple[list[np.ndarray], list[np.ndarray]]  # grids, then values and sec
 
 
 def linear_layers(grids: list[np.ndarray], values: np.ndarray) -> Layers:
-    """Return the grids and the values alone."""
+    """Return the arrays of a linear table: grids and values."""
     return grids, [values]
 
 
 def spline_layers(grids: list[np.ndarray], values: np.ndarray) -> Layers:
-    """Return the grids, the values, and second derivatives along x, along y and along both.
+    """Return the arrays of a cubic table: grids, values, and second derivatives along x, along y
+    and along both.
 
-    They are those of the not-a-knot spline (a parabola through three points, a line through two).
+    Second derivatives are those of the not-a-knot spline (a parabola through three points, a line
+    through two).
     """
     from scipy.interpolate import CubicSpline  # a quarter of a second, few descriptions need it
 
@@ -110,12 +114,13 @@ def spline_layers(grids: list[np.ndarray], values: np.ndarray) -> Layers:
 
 
 def monotone_layers(grids: list[np.ndarray], values: np.ndarray) -> Layers:
-    """Return grids with every inner point twice, values there, and one-sided second derivatives.
+    """Return the arrays of a monotone table: grids with every inner point twice, values there, and
+    one-sided second derivatives.
 
-    Slopes at the points are those of Fritsch and Butland (SIAM J. Sci. Stat. Comput. 5 (1984)
-    300). In two variables the slopes and the mixed derivative of a point are lessened until the
-    Bernstein coefficients of its four cells lie between the corner values of each cell, so that
-    no cell leaves the range of its corners.
+    First derivatives at the points are those of Fritsch and Butland (SIAM J. Sci. Stat. Comput. 5
+    (1984) 300). In two variables, the first and mixed derivatives of a point are reduced until the
+    Bernstein coefficients of its four cells lie between the corner values of each cell, so that no
+    cell leaves the range of its corners.
     """
     slopes = [monotone_slopes(points, values, axis) for axis, points in enumerate(grids)]
     if len(grids) == 1:
@@ -134,7 +139,9 @@ def monotone_layers(grids: list[np.ndarray], values: np.ndarray) -> Layers:
 
 
 def monotone_slopes(points: np.ndarray, values: np.ndarray, axis: int) -> np.ndarray:
-    """Return slopes at the points with which a cubic curve stays between neighbouring values."""
+    """Return first derivatives at the points for which a cubic curve stays between neighbouring
+    values.
+    """
     from scipy.interpolate import PchipInterpolator
 
     return PchipInterpolator(points, values, axis=axis)(points, 1)
@@ -143,7 +150,9 @@ def monotone_slopes(points: np.ndarray, values: np.ndarray, axis: int) -> np.nda
 def kept_part(
     grids: list[np.ndarray], values: np.ndarray, slopes: list[np.ndarray], mixed: np.ndarray
 ) -> np.ndarray:
-    """Return the factor (0 to 1) of the slopes at every point that keeps its cells monotone."""
+    """Return, for every point, the factor (0 to 1) by which its derivatives must be multiplied to
+    keep its cells monotone.
+    """
     nx, ny = values.shape
     part = np.ones_like(values)
     for i in range(nx):
@@ -163,7 +172,9 @@ def kept_part(
 def hermite_layers(
     points: np.ndarray, values: np.ndarray, slopes: np.ndarray, axis: int
 ) -> list[np.ndarray]:
-    """Return the values with inner points twice, and the second derivatives at both cell ends."""
+    """Return the values with inner points doubled, and the second derivatives at both ends of every
+    cell.
+    """
     y, s = np.moveaxis(values, axis, 0), np.moveaxis(slopes, axis, 0)
     h = np.diff(points).reshape(-1, *[1] * (y.ndim - 1))
     mean = np.diff(y, axis=0) / h
@@ -176,7 +187,7 @@ def hermite_layers(
 
 
 def doubled(points: np.ndarray) -> np.ndarray:
-    """Return the points with every inner one twice: one end for each of the cells beside it."""
+    """Return the points with every inner one doubled, as ends of the two cells beside it."""
     return np.stack((points[:-1], points[1:]), axis=1).ravel()
 
 

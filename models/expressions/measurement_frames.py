@@ -1,10 +1,10 @@
-"""Measured vectors in any frame: points and turns of bodies as named sensors in ground axes, seen from a body and resolved in the axes of one.
+"""Measured vectors in any frame: positions and orientations of bodies as named sensors in ground
+axes, relative to a body and resolved in the axes of a body.
 
-relative position            r = p - o
-velocity seen from b         v = p' - o' - w_b x r
-acceleration seen from b     a = p'' - o'' - alpha_b x r - w_b x (w_b x r) - 2 w_b x v
-angular velocity             w = w_a - w_b                 its rate seen from b     alpha_a - alpha_b - w_b x w_a
-orientation                  e = conj(e_b) e_a             components of x in axes of b: (R_b)^T x
+relative position r = p - o velocity seen from b v = p' - o' - w_b x r acceleration seen from b a =
+p'' - o'' - alpha_b x r - w_b x (w_b x r) - 2 w_b x v angular velocity w = w_a - w_b its rate seen
+from b alpha_a - alpha_b - w_b x w_a orientation e = conj(e_b) e_a components of x in axes of b:
+(R_b)^T x
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Place:
         return w, x, y, z
 
     def axes(self) -> tuple[Vector, ...]:
-        """Return the body's axes x, y, z in ground axes."""
+        """Return the unit vectors of the body's axes x, y, z in ground axes."""
         return GROUND_AXES if self.body == 0 else columns(self.quaternion())
 
 
@@ -94,7 +94,7 @@ POINTS = (POSITION, VELOCITY, ACCELERATION)
 
 
 def columns(e: Quaternion) -> tuple[Vector, ...]:
-    """Return the columns of the rotation of a unit quaternion."""
+    """Return the columns of the rotation matrix of a unit quaternion."""
     w, x, y, z = e
     return (
         Vector(1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)),
@@ -104,7 +104,7 @@ def columns(e: Quaternion) -> tuple[Vector, ...]:
 
 
 def resolved(vector: Vector, axes: tuple[Vector, ...]) -> Vector:
-    """Return the components along given axes."""
+    """Return the components of a vector along given axes."""
     return vector if axes is GROUND_AXES else Vector(*(vector.dot(axis) for axis in axes))
 
 
@@ -125,8 +125,8 @@ def relative_quaternion(seen: Quaternion, a: Quaternion) -> Quaternion:
 
 
 def cardan(e: Quaternion) -> Vector:
-    """Return angles a, b, c of successive turns about the x, the new y and the newest z axis: R =
-    Rx(a) Ry(b) Rz(c).
+    """Return the Cardan angles a, b, c of successive rotations about the x, the new y and the
+    newest z axis: R = Rx(a) Ry(b) Rz(c).
     """
     x, y, z = columns(e)
     return Vector(

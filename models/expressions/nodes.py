@@ -30,7 +30,7 @@ _known: WeakValueDictionary = WeakValueDictionary()
 
 
 def mark_of(value: object) -> int:
-    """Return a number that depends only on the content of a node's field, equal in all processes."""
+    """Return a hash of the content of a node's field that is equal in all processes."""
     if isinstance(value, str):
         return int.from_bytes(
             blake2b(value.encode("utf-8", "surrogatepass"), digest_size=7).digest()
@@ -43,7 +43,7 @@ def mark_of(value: object) -> int:
 
 
 class Node:
-    """A value; its kinds are Const, Name, Der, Operation and Lookup."""
+    """A node of an expression graph; its kinds are Const, Name, Der, Operation and Lookup."""
 
     __slots__ = ("__weakref__", "found_names", "mark")
     found_names: frozenset[str]  # what `names` has found
@@ -81,7 +81,7 @@ class Const(Node):
 
 
 class Leaf(Node):
-    """A value that has a name: `key` is how the register file calls it."""
+    """A node for a named value; `key` is its name in the register file."""
 
     __slots__ = fields = ("name",)
     name: str
@@ -111,7 +111,7 @@ class Operation(Node):
 
 
 class Lookup(Node):
-    """A table, or a derivative of it, at one or two arguments."""
+    """A lookup table, or a derivative of it, evaluated at one or two arguments."""
 
     __slots__ = fields = ("op", "table", "args")
     op: Op
@@ -157,5 +157,5 @@ def names(node: Node) -> frozenset[str]:
 
 
 def tables(node: Node) -> frozenset[str]:
-    """Return the names of the tables an expression looks into."""
+    """Return the names of the tables that an expression uses."""
     return frozenset(each.table for each in postorder((node,)) if isinstance(each, Lookup))

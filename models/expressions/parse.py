@@ -1,4 +1,4 @@
-"""Expressions from texts: parsing, names used, constant evaluation."""
+"""Parsing of expressions: graphs from text, names used, evaluation of constants."""
 
 import math
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def parse(text: str | float | int) -> Node:
-    """Return the expression of a text or a number."""
+    """Return the expression graph of a text or a number."""
     if isinstance(text, str):
         return _parse_text(text)
     if isinstance(text, bool) or not isinstance(text, (int, float)):

@@ -1,6 +1,8 @@
-"""Text to expressions: arithmetic, comparison, the usual functions, tables, dotted names; nothing is ever executed.
+"""Parser of expressions: arithmetic, comparison, the usual functions, tables, dotted names; nothing
+is ever executed.
 
-The text is read by the standard `ast` module, which only builds a tree, and every node of that tree must be on the list below.
+The text is parsed by the standard `ast` module, which only builds a tree; every node of that tree
+must be on the list below.
 """
 
 import ast
@@ -104,7 +106,9 @@ def number(value: float | int, column: int | None) -> Const:
 
 
 def quiet(text: str):
-    """Hide the warning for programmers that Python gives for "2or x"; the switch costs as much as reading, so only where it can happen."""
+    """Suppress the syntax warning that Python gives for "2or x"; used only where it can occur,
+    since switching warnings costs as much as parsing.
+    """
     return (
         warnings.catch_warnings(action="ignore") if re.search(r"\d[^\W\d]", text) else nullcontext()
     )
@@ -190,9 +194,7 @@ class Reader:
         )  # the added parenthesis makes it count from 1
 
     def sign(self, syntax: ast.BinOp) -> int:
-        """Return the column of the operator: behind the left operand and the parentheses that close
-        it.
-        """
+        """Return the column of the operator, behind the left operand and its closing parentheses."""
         behind = self.source[syntax.left.end_col_offset :]
         return len(self.source[: len(self.source) - len(behind.lstrip(b" )"))].decode())
 
@@ -215,7 +217,7 @@ class Reader:
         return reader(self, syntax, depth + 1)
 
     def finite(self, node: Node, column: int) -> Node:
-        """Refuse an operation on constants that could not be folded to a finite one."""
+        """Return the node; raise an error for an operation on constants without a finite value."""
         values = (
             [arg.value for arg in node.args if isinstance(arg, Const)]
             if isinstance(node, Operation)
@@ -280,7 +282,9 @@ class Reader:
         return result
 
     def component(self, syntax: ast.Subscript, depth: int) -> Node:
-        """Return a component of a reaction, reaction('J')[3], or an index that is part of a name."""
+        """Return the node of a reaction's component, such as reaction('J')[3], or of an index that
+        belongs to a name.
+        """
         called = syntax.value
         if not (
             isinstance(called, ast.Call)
@@ -307,7 +311,7 @@ class Reader:
         return leaf
 
     def dotted(self, syntax: ast.expr) -> str:
-        """Return the name a chain of attributes and indices spells, read from the text itself."""
+        """Return the name spelled by a chain of attributes and indices, taken from the text itself."""
         parts: list[str] = []
         each = syntax
         while not isinstance(each, ast.Name):
@@ -392,8 +396,8 @@ class Reader:
         return self.between_quotes(syntax)
 
     def between_quotes(self, syntax: ast.expr) -> str:
-        """Return a name in quotation marks as the text has it; the parser saw keywords inside them
-        masked.
+        """Return a quoted name as it is in the text, where keywords were masked for the Python
+        parser.
         """
         return self.source[syntax.col_offset : syntax.end_col_offset].decode()[1:-1]
 

@@ -1,7 +1,9 @@
-"""The register file of a mechanism: every number of a description becomes a register, every expression instructions in four phases.
+"""The register file of a mechanism: every number of a description becomes a register, every
+expression a sequence of instructions in four phases.
 
-Registers are handed out at once; names may be used before they are defined. `finish` resolves the definitions, finds what expressions have in common,
-and orders the instructions: by phase, inside a phase what is used before what uses it.
+Registers are assigned at once; names may be used before they are defined. `finish` resolves the
+definitions, merges common subexpressions, and orders the instructions: by phase, and within a phase
+by dependence.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,7 +49,7 @@ class Program(NamedTuple):
 
 
 class Registers:
-    """Collects names, definitions, tables and the expressions that are wanted."""
+    """Collects names, definitions, tables and the expressions whose values are needed."""
 
     def __init__(self):
         self.names: dict[str, int] = {}
@@ -85,7 +87,9 @@ class Registers:
         self._phases[name] = phase
 
     def link(self, name: str, node: Node) -> None:
-        """Define a name by an expression; a register the name has already is written by it."""
+        """Define a name by an expression; if the name has a register already, the expression writes
+        to it.
+        """
         if name in self._definitions:
             raise ExpressionError(f"'{name}' is defined twice")
         self._definitions[name], self._uses[name] = node, names(node)
@@ -106,7 +110,7 @@ class Registers:
         return self.tables.add(name, x, y, z, method, extrapolate)
 
     def constant(self, value: float) -> int:
-        """Register of a constant."""
+        """Return the register of a constant."""
         return self.compile(Const(value))
 
     def compile(self, node: Node) -> int:
@@ -116,8 +120,8 @@ class Registers:
         return self.vector((node,))
 
     def energy(self, node: Node) -> int:
-        """Return the register of a potential; operations used by it alone run only when energy is
-        requested.
+        """Return the register of a potential energy; operations needed only by it run only when
+        energy is requested.
         """
         known = (node,) in self._compiled
         register = self.compile(node)
@@ -126,7 +130,7 @@ class Registers:
         return register
 
     def vector(self, nodes: Iterable[Node | float]) -> int:
-        """Return the first of consecutive registers that will hold the values of the expressions."""
+        """Return the first of consecutive registers for the values of the expressions."""
         parts = tuple(each if isinstance(each, Node) else Const(each) for each in nodes)
         self._energies.discard(self._compiled.get(parts, -1))
         if parts not in self._compiled:
@@ -235,7 +239,7 @@ class Registers:
         )  # fmt: skip
 
     def guards_over_time(self) -> list[Node]:
-        """Return the guards to be announced to hosts, as functions of time."""
+        """Return the guards to be announced to hosts as functions of time."""
         found = []
         for node, known in self.announced:
             early = {key: Leaf(label) for key, label in known.items()}
@@ -246,7 +250,7 @@ class Registers:
 
 
 class Emitter:
-    """Turns expanded expressions into instructions, one per node however often it is used."""
+    """Converts expanded expressions into instructions; every node is computed once."""
 
     def __init__(
         self,
@@ -281,8 +285,8 @@ class Emitter:
             self.home.setdefault(node, register)
 
     def emit(self, wanted: list[tuple[int, Node]], last: int = STATE) -> None:
-        """Emit instructions that fill each register with its expression, those after the state in
-        phase `last`.
+        """Emit instructions that fill each register with its expression; instructions after the
+        state belong to phase `last`.
         """
         nodes = list(postorder((node for _, node in wanted), self.register))
         inside = fused(nodes, self.levels, self.phase, self.home)
@@ -296,8 +300,8 @@ class Emitter:
                 self.put(self.phase[node], Op.COPY, register, self.register[node])
 
     def knots(self, motions: frozenset[Node], guards: Sequence[Node]) -> np.ndarray:
-        """Return the records of time breakpoints and of guards that depend on time alone; the rates
-        of their arguments become registers.
+        """Return the records of time breakpoints and of guards that depend on time alone, and emit
+        the rates of their arguments.
         """
         records = []
         for kind, argument, pace, detail, moves in corners(dict(self.phase), TIME, motions):

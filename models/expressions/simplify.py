@@ -28,7 +28,7 @@ LARGEST_PRODUCT = 8  # x**n up to here is a product of at most four factors
 
 @lru_cache(maxsize=REMEMBERED)
 def make(op: Op, *args: Node) -> Node:
-    """Return the simplest node with the value of `op` at `args`; results are cached."""
+    """Return the simplest node equal to `op` applied to `args`; results are cached."""
     folded = fold(op, args)
     if folded is not None:
         return folded

@@ -1,7 +1,8 @@
-"""Corners of functions of time: instants at which integrators must end a step.
+"""Breakpoints of functions of time (kinks and jumps), at which integrators must end a step.
 
-A corner is known where the argument of a table, of a comparison, of min, max, abs, sign, floor, ceil or mod runs evenly with time between
-corners: then its value and its pace tell, at any instant, when it gets to the next one.
+A breakpoint can be predicted if the argument of a table, a comparison, min, max, abs, sign, floor,
+ceil or mod is linear in time between breakpoints: then the value and rate of the argument give the
+time of the next one.
 """
 
 from collections.abc import Mapping, Set
@@ -30,10 +31,10 @@ OF_ONE = {Op.TABLE1, Op.TABLE1_D, Op.TABLE1_DD}
 
 
 def paces(nodes: Mapping[Node, int], time: int) -> dict[Node, Node | None]:
-    """Return the rate of change of every node whose phase is that of time or an earlier one: an
-    expression, None where it is not even between corners.
+    """Return the rate of change of every node of the time phase or an earlier one: an expression,
+    or None if it is not constant between breakpoints.
 
-    The nodes come with arguments first.
+    Nodes must be ordered with arguments first.
     """
     found: dict[Node, Node | None] = {}
     for node, phase in nodes.items():
@@ -43,7 +44,9 @@ def paces(nodes: Mapping[Node, int], time: int) -> dict[Node, Node | None]:
 
 
 def pace(node: Node, known: Mapping[Node, Node | None]) -> Node | None:
-    """Return the time derivative of a node that depends on time alone."""
+    """Return the time derivative of a node that depends on time alone; None if it is not constant
+    between breakpoints.
+    """
     if not node.args:
         return (
             ONE if getattr(node, "key", "") == "t" else ZERO
@@ -60,7 +63,7 @@ def pace(node: Node, known: Mapping[Node, Node | None]) -> Node | None:
 
 
 def moving(node: Operation, rates: list[Node]) -> Node | None:
-    """Return the rate of an operation on arguments that move."""
+    """Return the rate of an operation whose arguments vary with time; None if it is not constant."""
     op, args = node.op, node.args
     if op in SUMS:
         return make(op, *rates)
@@ -83,8 +86,8 @@ def moving(node: Operation, rates: list[Node]) -> Node | None:
 def corners(
     phases: Mapping[Node, int], time: int, motions: Set[Node]
 ) -> list[tuple[Knot, Node, Node, Node | str | None, bool]]:
-    """Return kind, even argument, its pace, the table or the spacing, and whether it is a corner of
-    `motions`; an argument counts once per table or kind.
+    """Return the breakpoints: kind, linear argument, its rate, the table or the spacing, and
+    whether `motions` depend on it. Every argument counts once per table or kind.
     """
     known = paces(phases, time)
     found: dict[tuple, bool] = {}
@@ -108,7 +111,7 @@ def instants(node: Node, levels: Mapping[str, int], time: int) -> list[tuple[Nod
 
 
 def runs_evenly(node: Node, levels: Mapping[str, int], time: int) -> Node | None:
-    """Return the constant rate of an expression that is linear in time alone, or None."""
+    """Return the constant rate of an expression that is linear in time, or None."""
     parts = list(postorder((node,)))
     if any(isinstance(part, Leaf) and levels.get(part.key, time + 1) > time for part in parts):
         return None
@@ -123,7 +126,7 @@ def runs_evenly(node: Node, levels: Mapping[str, int], time: int) -> Node | None
 def candidates(
     node: Node, known: Mapping[Node, Node | None]
 ) -> list[tuple[Knot, Node, Node | None, Node | str | None]]:
-    """Return the expressions whose zeros may produce a corner in one node."""
+    """Return the expressions in one node whose zeros may produce a breakpoint."""
     args = node.args
     if isinstance(node, Lookup):
         sides = (Knot.TABLE_X,) if node.op in OF_ONE else (Knot.TABLE_X, Knot.TABLE_Y)

@@ -49,7 +49,7 @@ def written(node: Node) -> str:
 
 
 def name_of(leaf: Leaf) -> str:
-    """Return a name, in quotation marks where it would be read as something else, such as 'j-1'."""
+    """Return a name, in quotation marks if it would otherwise be parsed differently, such as 'j-1'."""
     try:
         if parse(leaf.key) is leaf:
             return leaf.key

@@ -1,4 +1,6 @@
-"""Vectors of expressions: positions and velocities of points as named sensors, in ground axes, with the arithmetic force laws need."""
+"""Vectors of expressions: positions and velocities of points as named sensors, in ground axes, with
+the vector arithmetic of force laws.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Vector(NamedTuple):
-    """Three expressions."""
+    """A vector of three expressions."""
 
     x: E
     y: E
@@ -45,7 +47,7 @@ class Vector(NamedTuple):
         return Vector(*(a / size for a in self))
 
     def across(self, normal: Vector) -> Vector:
-        """Return the part in the plane of a unit normal."""
+        """Return the component in the plane perpendicular to a unit normal."""
         return self.minus(normal.times(self.dot(normal)))
 
 
@@ -53,7 +55,7 @@ NOWHERE = Vector(const(0.0), const(0.0), const(0.0))
 
 
 def vector_of(builder: Builder, values: Iterable[float | str], key: str) -> Vector:
-    """Return three numbers of the description."""
+    """Return the vector of three numbers or expressions of the description."""
     return Vector(*(E(builder.node(value, key)) for value in values))
 
 
@@ -65,7 +67,7 @@ def sensed(builder: Builder, label: str, kind: Kind, body: int, point: int = -1)
 
 
 def position(builder: Builder, label: str, body: int, point: Vector) -> Vector:
-    """Return the position of a point given in body axes."""
+    """Return the position, in ground axes, of a point given in body axes."""
     return (
         point
         if body == 0
@@ -74,7 +76,7 @@ def position(builder: Builder, label: str, body: int, point: Vector) -> Vector:
 
 
 def velocity(builder: Builder, label: str, body: int, point: Vector) -> Vector:
-    """Return the velocity of that point."""
+    """Return the velocity, in ground axes, of a point given in body axes."""
     return (
         NOWHERE
         if body == 0
@@ -83,12 +85,12 @@ def velocity(builder: Builder, label: str, body: int, point: Vector) -> Vector:
 
 
 def spin(builder: Builder, label: str, body: int) -> Vector:
-    """Return the angular velocity of a body."""
+    """Return the angular velocity of a body in ground axes."""
     return NOWHERE if body == 0 else sensed(builder, label, ANGULAR_VELOCITY, body)
 
 
 def direction(builder: Builder, label: str, body: int, axis: Vector) -> Vector:
-    """Return a unit vector of the body in ground axes."""
+    """Return a unit vector, given in body axes, in ground axes."""
     axis = axis.unit()
     return (
         axis
@@ -98,7 +100,7 @@ def direction(builder: Builder, label: str, body: int, axis: Vector) -> Vector:
 
 
 def rate_of(builder: Builder, node: Node, key: str) -> E:
-    """Return time derivative of a law over t, coordinates and states; everything else counts as
+    """Return the time derivative of a law in t, coordinates and states; everything else counts as
     constant.
     """
     plain = set(builder.states) | {
@@ -123,5 +125,5 @@ def rate_of(builder: Builder, node: Node, key: str) -> E:
 
 
 def registers(builder: Builder, parts: Sequence[E]) -> int:
-    """Return the first register of a vector of expressions."""
+    """Return the first of consecutive registers for a vector of expressions."""
     return builder.vector(part.node for part in parts)

@@ -1,17 +1,21 @@
-"""Bristle friction: elastic deflections that stick like a spring and slip above a limit; rolling
-carries them out of the contact.
+"""Bristle friction: elastic deflections that stick like a spring and slip above a limit force;
+rolling removes them from the contact.
 
-Deflections e with stiffnesses k make F = k e. They follow the speeds v of the contact, less what `renewed` takes away, a deflection per time along F;
-with n = v - renewed what would go further out than the limit slips along F:
+Deflections e with stiffnesses k make F = k e. Deflections follow the slip velocities v of the
+contact minus `renewed`, the rate at which rolling removes them. With n = v - renewed, the part that
+would exceed the limit slips along F:
 
     de/dt = n - w max(0, Σ k F n)/(Σ k F²) F          w = 0 up to f = 3/4, then 4 f - 3, from f = 1 on 1          f = |F|/limit
 
-So F·v - F·de/dt, what is lost, is never negative, whatever the limit does. Below three quarters of the limit nothing slips, so that vibrations do
-not make it creep. What stands beyond a limit that fell, or without any load, is forgotten within milliseconds. Steady speeds make F = limit and,
-with `renewed`, its own curve.
+The dissipated power F·v - F·de/dt is therefore never negative, even if the limit varies. Below
+three quarters of the limit nothing slips, so that vibrations do not cause creep. Deflections beyond
+a limit that has dropped, or without any load, decay within milliseconds. Constant speeds give F =
+limit or, with `renewed`, the curve that it defines.
 
-A small limit would be reached within nothing, and the equations would be stiff without end. Where limit < least = k reach, with the least reach of
-the bristles, they stand behind a lever h = limit/least: they feel h v and give h F, with the limit `least` of their own. Levers only transmit.
+A small limit would be reached after a tiny deflection, which makes the equations very stiff. If
+limit < least = k reach, with the smallest reach of the bristles, they act through a lever with
+ratio h = limit/least: they see h v and transmit h F, with the limit `least`. The lever conserves
+power.
 """
 
 from __future__ import annotations
@@ -38,7 +42,9 @@ SMALLEST_FORCE = 1e-9  # below which no direction is told [N or N.m]
 
 
 class Bristles(NamedTuple):
-    """Deflections of one contact: their states, stiffnesses, the largest force, and the deflection at the smallest one."""
+    """Bristle deflections of one contact: their states, stiffnesses, the limit force, and the
+    smallest reach (deflection at the limit).
+    """
 
     states: tuple[str, ...]
     stiffness: tuple[E, ...]
@@ -46,7 +52,7 @@ class Bristles(NamedTuple):
     reach: E
 
     def own_limit(self) -> E:
-        """Return the largest friction force of the bristles themselves."""
+        """Return the friction limit of the bristles themselves, before the lever."""
         return larger(self.limit, self.stiffness[0] * self.reach)
 
     def lever(self) -> E:
@@ -57,7 +63,7 @@ class Bristles(NamedTuple):
         return [k * name(each) for each, k in zip(self.states, self.stiffness, strict=True)]
 
     def share(self) -> E:
-        """Return the elastic force over the limit."""
+        """Return the elastic force relative to the limit."""
         return length_of(self.forces()) / self.own_limit()
 
     def stored(self) -> E:
@@ -70,7 +76,7 @@ class Bristles(NamedTuple):
         )
 
     def rates(self) -> list[E]:
-        """Return the time derivatives of the deflections after `follow` has defined them."""
+        """Return the time derivatives of the deflections; `follow` must have defined them."""
         return [name(rate_of_state(each)) for each in self.states]
 
     def follow(
@@ -103,8 +109,8 @@ class Bristles(NamedTuple):
             builder.define(rate_of_state(each), (lever * n - slip * f - beyond * name(each)).node)
 
     def pull(self, speeds: Sequence[E], damping: E) -> list[E]:
-        """Return forces against the deflections and, damped, against the speeds: together within
-        the limit.
+        """Return the friction forces from deflections and from damping of the speeds, together not
+        above the limit.
         """
         total = [self.lever() * f + damping * v for f, v in zip(self.forces(), speeds, strict=True)]
         share = smaller(1.0, self.limit / larger(length_of(total), SMALLEST_FORCE))

@@ -1,10 +1,14 @@
-"""Contact points between outlines and ground, planes and one another: position, normal and depth.
+"""Contact points of shapes (outlines) with the ground, with planes and with each other: position,
+normal and depth.
 
-Against a surface: a sphere at its lowest point, a capsule at both ends, a box at its corners, a cylinder at three points of either rim, the lowest
-and those 120 degrees from it (so that it rolls on its side and stands on its end). Depths against a plane are exact; a terrain is that of every spot.
-One another: the deepest spot of sphere and sphere, capsule, box, cylinder, and of two capsules, by the nearest points of centre, segment and solid.
-It lies in the middle between the two surfaces: of two bodies of one material each gives way by half the depth, whatever their radii (Hertz), and
-which of them is named first does not count. Polygons: `polygon_contact`, polyhedra: `hull_contact`.
+Against a surface: a sphere at its lowest point, a capsule at both ends, a box at its corners, a
+cylinder at three points of either rim, the lowest and those 120 degrees from it (so that it rolls
+on its side and stands on its end). Depths against a plane are exact; on terrain its height at each
+point is used. Between shapes: the deepest point of sphere and sphere, capsule, box or cylinder, and
+of two capsules, from the nearest points of centre, segment and solid. It lies in the middle between
+the two surfaces: two bodies of one material each deform by half the depth, whatever their radii
+(Hertz), and the order of the two shapes does not matter. Polygons: `polygon_contact`, polyhedra:
+`hull_contact`.
 """
 
 from __future__ import annotations
@@ -50,7 +54,7 @@ class Spot:
     """A contact point: arm from the first body's centre, normal and tangential directions, depth
     and its rate.
 
-    `speed` is that of the first one's material over the other's.
+    `speed` is the velocity of the first body's material relative to the second's.
     """
 
     arm: Vector
@@ -62,8 +66,8 @@ class Spot:
 
 
 def corners(first: Placed, normal: Vector) -> tuple[list[Vector], E]:
-    """Return the points of a shape that may touch a surface, relative to its centre, and their
-    radius.
+    """Return the points of a shape that may touch a surface, relative to its centre, and the radius
+    around them.
     """
     if first.shape == "polygon":
         return face_corner_arms(first), const(0.0)
@@ -83,7 +87,7 @@ def corners(first: Placed, normal: Vector) -> tuple[list[Vector], E]:
 
 
 def rims(first: Placed, normal: Vector, radius: E, height: E) -> list[Vector]:
-    """Return three points of either rim of a cylinder."""
+    """Return three points of either rim of a cylinder, relative to its centre."""
     low, across = rim_axes(first, normal)
     aside = across.times(0.5 * 3.0**0.5)
     points = [low, low.times(-0.5).plus(aside), low.times(-0.5).minus(aside)]
@@ -92,8 +96,8 @@ def rims(first: Placed, normal: Vector, radius: E, height: E) -> list[Vector]:
 
 
 def rim_axes(first: Placed, normal: Vector) -> tuple[Vector, Vector]:
-    """Return the unit vectors across the axis of a cylinder: to its lowest point, and the third
-    one.
+    """Return the unit vectors perpendicular to the axis of a cylinder: towards its lowest point,
+    and the third direction.
     """
     axis = first.z
     down = axis.times(normal.dot(axis)).minus(normal)
@@ -108,7 +112,7 @@ def rim_axes(first: Placed, normal: Vector) -> tuple[Vector, Vector]:
 
 
 def on_ground(builder: Builder, label: str, force: Standing, first: Placed) -> list[Spot]:
-    """Return the spots of an outline on the ground surface."""
+    """Return the contact points of a shape on the ground surface."""
     middle = Ground(builder, label, force, first.centre)
     points, radius = corners(first, middle.normal)
     spots = []
@@ -127,7 +131,7 @@ def on_ground(builder: Builder, label: str, force: Standing, first: Placed) -> l
 
 
 def sphere_plane(first: Placed, second: Placed) -> list[Spot]:
-    """Return the lowest point of a sphere over the plane of a body (other outlines:
+    """Return the contact point of a sphere on the plane of a body (other shapes:
     `plane_contact_patch`).
     """
     arm = second.z.times(-first.sizes()[0])
@@ -138,7 +142,7 @@ def sphere_plane(first: Placed, second: Placed) -> list[Spot]:
 def spot(
     first: Placed, second: Placed, arm: Vector, reach: Vector, normal: Vector, depth: E
 ) -> Spot:
-    """Return a spot at `arm` from the first and `reach` from the second centre."""
+    """Return a contact point at `arm` from the first and `reach` from the second centre."""
     speed = first.speed(arm).minus(second.speed(reach))
     return Spot(arm, normal, normal, depth, -speed.dot(normal), speed)
 
@@ -148,7 +152,7 @@ def is_zero(value: E) -> bool:
 
 
 def apart(first: Placed, second: Placed, a: Vector, b: Vector, radius: E, other: E) -> list[Spot]:
-    """Return the spot between two spheres, at `a` and `b` from the centres."""
+    """Return the contact point of two spheres, at `a` and `b` from the centres."""
     between = first.centre.plus(a).minus(second.centre.plus(b))
     distance = larger(root(between.dot(between)), LEAST_DISTANCE)
     normal, depth = between.times(1.0 / distance), radius + other - distance
@@ -161,14 +165,18 @@ def sphere_sphere(first: Placed, second: Placed) -> list[Spot]:
 
 
 def sphere_capsule(first: Placed, second: Placed) -> list[Spot]:
-    """Return the nearest point of the segment."""
+    """Return the contact point of a sphere and a capsule, by the nearest point of the capsule's
+    segment.
+    """
     radius, length = second.sizes()
     along = clamped(first.centre.minus(second.centre).dot(second.z), 0.5 * length)
     return apart(first, second, ZERO_VECTOR, second.z.times(along), first.sizes()[0], radius)
 
 
 def capsule_capsule(first: Placed, second: Placed) -> list[Spot]:
-    """Return the nearest points of two segments; for parallel ones the middle of their overlap."""
+    """Return the contact point of two capsules, by the nearest points of their segments; for
+    parallel ones the middle of their overlap.
+    """
     (ra, la), (rb, lb) = first.sizes(), second.sizes()
     between, turned = first.centre.minus(second.centre), first.z.dot(second.z)
     pa, pb = first.z.dot(between), second.z.dot(between)
@@ -183,7 +191,9 @@ def capsule_capsule(first: Placed, second: Placed) -> list[Spot]:
 
 
 def sphere_box(first: Placed, second: Placed) -> list[Spot]:
-    """Return the nearest point of the solid; from inside, the nearest face."""
+    """Return the contact point of a sphere and a box, by the nearest point of the box; from inside,
+    by the nearest face.
+    """
     middle = first.centre.minus(second.centre)
     at = [middle.dot(axis) for axis in second.axes]
     halves = [0.5 * size for size in second.sizes()]
@@ -220,8 +230,8 @@ def sphere_cylinder(first: Placed, second: Placed) -> list[Spot]:
 def from_solid(
     first: Placed, second: Placed, axes: tuple[Vector, ...], out: list[E], faces: list[E], inner: E
 ) -> list[Spot]:
-    """Return the spot of a sphere that is outside a solid by `out`, or inside, `inner` behind the
-    face with the normal `faces`.
+    """Return the contact point of a sphere whose centre is outside a solid by `out`, or inside,
+    `inner` behind the face with normal `faces`.
     """
     distance = root(sum((each * each for each in out), const(0.0)))
     outside = distance > LEAST_DISTANCE
@@ -239,7 +249,7 @@ def from_solid(
 
 
 def corners_plane(first: Placed, second: Placed) -> list[Spot]:
-    """Return a spot at every corner of a polygon or a hull over the plane of a body."""
+    """Return a contact point at every corner of a polygon or hull on the plane of a body."""
     between = first.centre.minus(second.centre)
     spots = []
     for arm in corners(first, second.z)[0]:
@@ -249,18 +259,18 @@ def corners_plane(first: Placed, second: Placed) -> list[Spot]:
 
 
 def sphere_polygon(first: Placed, second: Placed) -> list[Spot]:
-    """Return the spot between a sphere and the prism over a polygon."""
+    """Return the contact point of a sphere and the prism over a polygon."""
     return sphere_solid(first, second, *solid_distances(first, second))
 
 
 def sphere_hull(first: Placed, second: Placed) -> list[Spot]:
-    """Return the spot between a sphere and a convex polyhedron."""
+    """Return the contact point of a sphere and a convex polyhedron."""
     return sphere_solid(first, second, *sphere_and_hull(first, second))
 
 
 def sphere_solid(first: Placed, second: Placed, distance: E, normal: Vector) -> list[Spot]:
-    """Return the spot of a sphere whose centre has a signed distance [m] from a solid, along an
-    outward normal.
+    """Return the contact point of a sphere whose centre has a signed distance [m] from a solid
+    along its outward normal.
     """
     radius = first.sizes()[0]
     depth = radius - distance
@@ -269,7 +279,9 @@ def sphere_solid(first: Placed, second: Placed, distance: E, normal: Vector) -> 
 
 
 def polygon_polygon(first: Placed, second: Placed) -> list[Spot]:
-    """Return a spot at every corner of either polygon, below the nearest edge of the other one."""
+    """Return a contact point at every corner of either polygon, with its depth below the nearest
+    edge of the other.
+    """
     between, spots = first.centre.minus(second.centre), []
     for own, other, sign in ((first, second, 1.0), (second, first, -1.0)):
         edges = edges_of(other)
@@ -305,7 +317,7 @@ ON_PLANES = ("capsule", "box", "cylinder")  # whose contact with a plane is a pa
 
 
 def pair(first: str, second: str) -> tuple[bool, bool]:
-    """Return whether two shapes can be in contact, and whether they have to be swapped for it."""
+    """Return whether two shapes can be in contact, and whether they must be swapped for it."""
     if second == "plane" and first in ON_PLANES:
         return True, False
     return ((first, second) in PAIRS or (second, first) in PAIRS), (first, second) not in PAIRS

@@ -1,9 +1,12 @@
-"""Shared by one-sided contacts: normal law, friction, elastic side forces, energy accounts.
+"""Laws shared by one-sided contacts: normal force, friction, elastic side forces, energy accounts.
 
-Normal law, penetration d: N = stiffness d**exponent + damping dd/dt, not below 0, and 0 without penetration. It is continuous in d at rest; what
-arrives with speed meets the damper at once. Sliding friction is friction N along -v, developed as s (2 - s) up to s = v/friction_speed = 1:
-continuously differentiable, never accelerating. Elastic side forces belong to a state, the travel since touching down, that follows the speed and
-slips where stiffness times travel exceeds friction N; without `friction` nothing limits it. Without load the travel is forgotten within milliseconds.
+Normal law, penetration d: N = stiffness d**exponent + damping dd/dt, not below 0, and 0 without
+penetration. N is continuous in d at zero speed; a body that arrives with speed is damped from the
+first touch. Sliding friction is friction N along -v, with the factor s (2 - s) up to s =
+v/friction_speed = 1: continuously differentiable, never accelerating. Elastic side forces have a
+state, the travel since touchdown, that follows the speed and slips where stiffness times travel
+exceeds friction N; without `friction` it is not limited. Without load the travel decays within
+milliseconds.
 """
 
 from __future__ import annotations
@@ -56,7 +59,7 @@ def normal_force(
     spring_of: Spring | None = None,
     hertz: E | None = None,
 ) -> E:
-    """Return the load of a contact; names NAME.penetration (below 0: the gap)."""
+    """Return the normal load of a contact and define NAME.penetration (negative: the gap)."""
     key = f"forces.{label}"
     builder.define(hidden(label, "penetration"), depth.node)
     builder.offer(f"{label}.penetration", hidden(label, "penetration"))
@@ -90,7 +93,7 @@ def normal_force(
 @dataclass
 class Acting:
     """Forces on the body of a contact: normal load, `drag` against `speed`, `sides` against `slip`;
-    `own` is a leg's extension speed.
+    `own` is the extension speed of a leg.
     """
 
     sides: Vector
@@ -137,14 +140,16 @@ def contact_book(builder: Builder, label: str, body: int, ground: Ground, acting
 
 
 def slope_by(value: E, x: E) -> E:
-    """Return the partial derivative by a name."""
+    """Return the partial derivative of an expression by a name."""
     return E(differentiate(value.node, lambda leaf: ONE if leaf is x.node else None))
 
 
 def spring_force(
     builder: Builder, key: str, force: Rubbing, inside: E, hertz: E | None = None
 ) -> tuple[E, E]:
-    """Return the elastic part of the load, and its potential; a table has none."""
+    """Return the elastic part of the load, and its potential energy; a law given by a table has
+    none.
+    """
     table = getattr(force, "law", None)
     if table is not None:
         return larger(E(Lookup(L.Op.TABLE1, table, (inside.node,))), 0.0), const(0.0)
@@ -155,8 +160,8 @@ def spring_force(
 def raised(
     builder: Builder, key: str, force: Rubbing, inside: E, hertz: E | None = None
 ) -> tuple[E, E]:
-    """Return stiffness d**exponent, or Hertz's 4/3 E* sqrt(R) d**1.5 with the radius `hertz`; and
-    its potential over it times d, 1/(exponent + 1).
+    """Return stiffness d**exponent, or Hertz's 4/3 E* sqrt(R) d**1.5 with the radius R = `hertz`;
+    and the ratio 1/(exponent + 1) of its potential to it times d.
     """
     modulus = getattr(force, "modulus", None)
     if modulus is not None and hertz is not None:
@@ -205,7 +210,7 @@ def warn_of_friction_speed(
 
 
 def share_of(speed: E, full: E) -> E:
-    """Return the regularised friction factor s (2 - s)/speed with s = speed/full up to 1."""
+    """Return the factor s (2 - s)/speed of regularised friction, with s = speed/full, at most 1."""
     return (2.0 - smaller(speed / full, 1.0)) / larger(speed, full)
 
 
@@ -254,7 +259,9 @@ def side_forces(
 def add_load(
     builder: Builder, body: int, point: int, through: Vector, offset: Vector, arm: Vector
 ) -> None:
-    """Apply a force through a point of a body and another at `arm` from it, both in ground axes."""
+    """Apply a force through a point of a body; `arm` and `offset` give further distances, in ground
+    axes.
+    """
     if body:
         moment = NOWHERE if arm is NOWHERE else arm.cross(offset)
         builder.add_force(

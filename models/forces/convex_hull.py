@@ -1,4 +1,4 @@
-"""Convex hulls of points: corners, planes of the faces, edges."""
+"""Convex hulls of points: corners, face planes, edges."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Hull:
 
 
 def hull_of(points: Sequence[Sequence[float]] | np.ndarray) -> Hull | None:
-    """Return the convex hull of points [m], with triangles of one plane as one face; None for
-    points in a plane.
+    """Return the convex hull of points [m], with coplanar triangles joined to one face; None for
+    coplanar points.
     """
     from scipy.spatial import ConvexHull, QhullError
 

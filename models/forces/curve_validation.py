@@ -1,8 +1,9 @@
-"""Validation of a curve before a run: the search for its closest point is tried with pins on and
-beside it.
+"""Validation of a curve before a run: the closest-point search is tested with pins on and beside
+the curve.
 
-Each pin is compared with the nearest of many places of the curve, improved as long as it takes. Wrong is a search that ends farther away than that,
-or where one more step would still move it, by more than a share of the distance between the points there.
+The result for each pin is compared with the nearest of many points of the curve, refined until it
+converges. The search has failed if it ends farther away than that, or if another step would still
+move it, by more than a fraction of the distance between the points there.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ NUMBERS = Arithmetic(
 
 
 class Fault(NamedTuple):
-    """A failed search: the segments of the true closest point and of the one found, and the curve's
-    dimensions there.
+    """A failed closest-point search: the segments of the true closest point and of the one found,
+    and the curve's dimensions there.
     """
 
     way: int
@@ -52,7 +53,9 @@ class Fault(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A curve by numbers: place and derivatives, where the search begins, its steps, s of the points, whether it has two ends."""
+    """A curve in numbers for tests: position and derivatives, start of the search, its steps, s of
+    the points, whether it has two ends.
+    """
 
     at: At
     begun: Callable[[Vector], Any]
@@ -90,7 +93,9 @@ def spline_fault(
 
 @lru_cache(maxsize=64)
 def helix_fault(radius: float, pitch: float, clearance: float) -> Fault | None:
-    """Return the fault of some turns of a helix, which stand for all others."""
+    """Return the fault of the closest-point search on some turns of a helix, which represent all
+    others, or None.
+    """
     rise = pitch / (2.0 * math.pi)
     s = 2.0 * math.pi * TURNS * np.linspace(-0.5, 0.5, TURNS * WAYS + 1)
     return fault(
@@ -106,7 +111,7 @@ def helix_fault(radius: float, pitch: float, clearance: float) -> Fault | None:
 
 
 def fault(trial: Trial, clearance: float) -> Fault | None:
-    """Return the worst failure of the closest-point search, or None."""
+    """Return the worst failure of the closest-point search on a curve, or None."""
     s, ways = trial.s, np.diff(trial.s)
     each = min(max(PLACES // len(ways), FEWEST), MOST)
     fine = (s[:-1, None] + ways[:, None] * np.arange(each * FINER) / (each * FINER)).ravel()
@@ -165,7 +170,7 @@ def away(at: At, s: Any, pins: np.ndarray) -> Any:
 
 
 def nearest_of(trial: Trial, fine: np.ndarray, c: np.ndarray, pins: np.ndarray) -> tuple[Any, Any]:
-    """Return the place nearest to each pin, and its distance."""
+    """Return the parameter s of the curve point nearest to each pin, and its distance."""
     k = ((c * c).sum(axis=0) - 2.0 * (pins.T @ c)).argmin(axis=1)
     s, r, step = fine[k], Vector(*pins), float(np.diff(fine).max())
     low, high = (

@@ -1,9 +1,12 @@
-"""Curves in space and the place on them that is nearest to a pin, by expressions or, for trials, by arrays of numbers.
+"""Curves in space and their point nearest to a pin, for expressions or, in tests, arrays of
+numbers.
 
-A curve c(s) is a cubic spline through points, s the way from point to point, or a helix about z, s the angle. The place nearest to r solves
-(r - c)·c' = 0. On a spline the nearest place of the straight ways between its points begins, on a helix the pin's own angle in the turn of its
-height. Newton's steps end: (r - c)·c' / max(|c'|² - (r - c)·c'', least |c'|²), downhill where the curve is seen from beyond its centre. Beside a
-bend the first one is Gauss's, (r - c)·c' / |c'|², which is never longer than the offset and needs no bounds.
+A curve c(s) is a cubic spline through points, s the chord length, or a helix about z, s the angle.
+The point nearest to r solves (r - c)·c' = 0. The search starts on a spline at the nearest point of
+the polygon through its points, on a helix at the pin's own angle in the turn of its height. Newton
+steps follow: (r - c)·c' / max(|c'|² - (r - c)·c'', least |c'|²), bounded so that they descend even
+if r is beyond the centre of curvature. Beside a bend the first one is a Gauss-Newton step, (r -
+c)·c' / |c'|², which is never longer than the offset and needs no bounds.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ At = Callable[[Any], tuple[Vector, ...]]  # s to the vectors c, c', c''
 
 
 class Arithmetic(NamedTuple):
-    """Functions that expressions and arrays share but that are no operators."""
+    """Functions with one implementation for expressions and one for arrays."""
 
     larger: Callable[[Any, Any], Any]
     smaller: Callable[[Any, Any], Any]
@@ -36,8 +39,8 @@ class Arithmetic(NamedTuple):
 
 
 class Knots(NamedTuple):
-    """Points of a curve with their arc parameters s, beyond both ends of a closed curve, and its
-    segments.
+    """Points of a spline with their parameters s, extended beyond both ends of a closed curve, and
+    its segments.
     """
 
     s: np.ndarray
@@ -61,7 +64,7 @@ def knots(points: Any, closed: bool) -> Knots:
 
 
 def beginning(known: Knots, r: Vector, by: Arithmetic) -> Any:
-    """Return s of the closest point of the polygon; squared distances are reduced by |r|²."""
+    """Return s of the point of the polygon that is closest to r; squared distances omit |r|²."""
     best = least = None
     for number, k in enumerate(known.ways):
         begin, end = float(known.s[k]), float(known.s[k + 1])
@@ -85,7 +88,7 @@ def dotted(numbers: np.ndarray, r: Vector, more: float) -> Any:
 
 
 def winding(radius: Any, rise: Any, by: Arithmetic) -> At:
-    """c, c', c'' of a helix."""
+    """Return position c and derivatives c', c'' of a helix."""
 
     def at(s: Any) -> tuple[Vector, ...]:
         x, y = radius * by.cos(s), radius * by.sin(s)
@@ -95,13 +98,13 @@ def winding(radius: Any, rise: Any, by: Arithmetic) -> At:
 
 
 def angle(rise: Any, r: Vector, by: Arithmetic) -> Any:
-    """Return the pin's own angle, in the turn of its height."""
+    """Return the pin's own angle about the helix axis, in the turn of its height."""
     own = by.atan2(r.y, r.x)
     return own + 2.0 * math.pi * by.floor((r.z / rise - own) / (2.0 * math.pi) + 0.5)
 
 
 def improved(at: At, s: Any, r: Vector, least: float | None, by: Arithmetic) -> Any:
-    """s after a step."""
+    """Return s after one step of the closest-point search."""
     c, d, dd = at(s)
     offset, square = r.minus(c), d.dot(d)
     return s + offset.dot(d) / (

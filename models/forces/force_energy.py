@@ -1,8 +1,9 @@
-"""Force, moment, power and energies of a force element as functions, evaluated only if an output
-asks for them.
+"""Energy accounts of force elements: force, moment, power and energies as functions, evaluated only
+if an output needs them.
 
-`power` is what it brings in, `stored` its potential; what it takes and does not store is dissipated: -power - d(stored)/dt. For a law over one length
-or coordinate x with dx/dt = v that is -(value + dU/dx) v.
+`power` is the power that an element supplies, `stored` its potential energy; the rest is
+dissipated: -power - d(stored)/dt. For a law over one length or coordinate x with dx/dt = v that is
+-(value + dU/dx) v.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from kinetree.models.expressions.vectors import NOWHERE, Vector
 
 @dataclass
 class Book:
-    """Energy account of a force element: its force and moment on `body` in ground axes, power and
-    energies.
+    """Energy account of a force element: its force and moment on `body` in ground axes, its power
+    and energies.
     """
 
     power: Callable[[], E]
@@ -32,7 +33,7 @@ class Book:
 
 
 def one_way(value: E, x: E, rate: E, potential: E) -> tuple[Callable[[], E], Callable[[], E]]:
-    """Return the power and dissipation of a law over one length or coordinate."""
+    """Return functions for power and dissipation of a law over one length or coordinate x."""
 
     def dissipation() -> E:
         slope = differentiate(potential.node, lambda leaf: ONE if is_same(leaf, x) else None)
@@ -51,8 +52,8 @@ def pushing(
     speed: Callable[[], Vector],
     spin: Callable[[], Vector],
 ) -> Callable[[], E]:
-    """Return the power [W] of a force and a moment from the speed and angular velocity where they
-    act.
+    """Return a function for the power [W] of a force and a moment, from velocity and angular
+    velocity where they act.
     """
     return lambda: force().dot(speed()) + moment().dot(spin())
 

@@ -17,7 +17,7 @@ PLACES = ("coordinate", "between", "body")  # keys that tell where a force acts
 
 
 class OwnState(NamedTuple):
-    """A first-order state that a force element brings along."""
+    """A first-order state that a force element adds."""
 
     unit: str
     start: float | str = 0.0
@@ -36,7 +36,9 @@ def nothing(force: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ForceKind:
-    """A kind of force element. Names are LABEL.suffix; `force` is the table of one element."""
+    """The declaration of a kind of force element. Names are LABEL.suffix; `force` is the table of
+    one element.
+    """
 
     table: type[ForceTable]  # keys; the docstring is its line in docs and in `kinetree explain`
     law: Callable[
@@ -79,7 +81,7 @@ class ForceKind:
 
     @property
     def place(self) -> str:
-        """Return the key that says where the element acts."""
+        """Return the key that says what the element acts on, such as `between` or `coordinate`."""
         return next(key for key in PLACES if key in self.table.model_fields)
 
     def names(self, force: Any) -> dict[str, str]:

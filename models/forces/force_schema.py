@@ -1,6 +1,7 @@
 """The base table of force elements, and keys that several kinds share.
 
-Sign rules: a line force is positive when it pushes its two points apart; a coordinate force is positive along the coordinate.
+Sign rules: a line force is positive if it pushes its two points apart; a coordinate force is
+positive along the coordinate.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ class ForceTable(Named):
             yield ("coordinate",), coordinate
 
     def _given(self, key: str) -> Any:
-        """Return the value of a key, None where the kind has no such key: looked up without the
-        exception of a missing attribute, as every stage asks all forces.
+        """Return the value of a key, None if the kind has no such key; faster than catching a
+        missing attribute.
         """
         return self.__dict__.get(key)
 

@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
 
 class Ground:
-    """The surface under a contact at a place: how deep it is below it, and its rate but for its speed; unit normal, and the direction of the load.
+    """The surface under a contact point: depth of the point below it and the rate of that depth at
+    zero velocity; unit normal, and the direction of the load.
 
-    A height over the place r of the contact is a terrain. With n the given normal its depth is d(r, t) = (h(r, t) - n.r)/|n - grad h|, the distance
-    from the tangent plane. The load acts along -grad d, so that the law of the spring in d is its potential: that is the terrain's own normal,
-    (n - grad h)/|n - grad h|, to within curvature times depth. Friction acts across the normal, soil settles along it. `radius`: of a wheel.
+    A height that depends on the position r is a terrain. With the given normal n its depth is d(r,
+    t) = (h(r, t) - n.r)/|n - grad h|, the distance from the tangent plane. The load acts along
+    -grad d, so that the spring law in d is conservative: this is the terrain's normal, (n - grad
+    h)/|n - grad h|, to within curvature times depth. Friction acts perpendicular to the normal,
+    soil settles along it. `radius`: of a wheel.
     """
 
     def __init__(
@@ -59,12 +62,12 @@ class Ground:
         self.rising = placed(rate_of(builder, depth.node, f"{key}.height"), here)
 
     def sinking(self, speed: Vector) -> E:
-        """Return the rate of the depth without the settling."""
+        """Return the rate of the depth, without the settlement of soil."""
         return self.rising - speed.dot(self.away)
 
 
 def gradient(builder: Builder, node: Node) -> Vector:
-    """Return the derivatives by the place of the contact."""
+    """Return the derivatives of an expression by the position of the contact."""
     whole = builder.registers.expand(node)
     return Vector(
         *(
@@ -75,5 +78,5 @@ def gradient(builder: Builder, node: Node) -> Vector:
 
 
 def placed(value: E, here: dict[str, E]) -> E:
-    """Return an expression with the place of the contact filled in."""
+    """Return an expression with the position of the contact inserted."""
     return E(substitute(value.node, lambda leaf: here[leaf.key].node if leaf.key in here else None))

@@ -1,7 +1,9 @@
-"""Convex polyhedra of contacts: their corners on ground and planes, and their distance from a sphere.
+"""Convex polyhedra in contact: their corners on ground and planes, and their distance from a
+sphere.
 
-The nearest point of a convex polyhedron to a point outside is on the face whose plane is farthest below that point, if the foot there lies on the
-face, else on an edge. Inside, the nearest face is the way out.
+For a point outside, the nearest point of the polyhedron is on the face whose plane has the largest
+distance, if the perpendicular foot lies on the face, else on an edge. For a point inside it is on
+the nearest face.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ LEAST_DISTANCE = 1e-12  # distance below which no direction is told [m]
 
 
 def hull_arms(shape: Placed) -> list[Vector]:
-    """Return the corners of a hull from its centre, in ground axes."""
+    """Return the vectors from a hull's centre to its corners, in ground axes."""
     hull = hull_of(shape.outline.hull_points)
     corners = [] if hull is None else hull.corners
     x, y, z = shape.axes
@@ -30,8 +32,8 @@ def hull_arms(shape: Placed) -> list[Vector]:
 
 
 def sphere_and_hull(first: Placed, second: Placed) -> tuple[E, Vector]:
-    """Return the signed distance [m] of the first one's centre from a hull, and the outward normal
-    in ground axes.
+    """Return the signed distance [m] of the first shape's centre from a hull, and the outward
+    normal in ground axes.
     """
     hull = hull_of(second.outline.hull_points)
     assert hull is not None  # refused by the checks
@@ -89,6 +91,6 @@ def nearest_edge_point(hull: Hull, p: Vector) -> tuple[E, Vector]:
 
 
 def dot_numbers(numbers: Sequence[float], vector: Vector) -> E:
-    """Return the product of three numbers with a vector of expressions, without terms of 0."""
+    """Return the scalar product of three numbers with a vector of expressions, omitting zero terms."""
     terms = [part * c for part, c in zip(vector, numbers, strict=True) if c]
     return sum(terms[1:], terms[0]) if terms else const(0.0)

@@ -1,4 +1,4 @@
-"""Shared by laws along a coordinate or the line between two points."""
+"""Laws along a coordinate or along the line between two points, shared by several kinds of forces."""
 
 from __future__ import annotations
 
@@ -43,13 +43,15 @@ def speed_of(builder: Builder, coordinate: str) -> tuple[int, E]:
 
 
 def push(builder: Builder, index: int, value: int) -> None:
-    """Apply a force along a coordinate; locked ones take none."""
+    """Apply a force along the speed with an index; a negative index stands for a locked coordinate,
+    which takes none.
+    """
     if index >= 0:
         builder.add_force(L.Force.COORDINATE, index, value)
 
 
 def elastic(builder: Builder, key: str, force: Elastic, x: E, rate: E) -> tuple[E, E]:
-    """Return the value and potential of the law -(stiffness (x - length) + damping rate), tables
+    """Return value and potential of the law -(stiffness (x - length) + damping rate), with tables
     added.
     """
     if force.value is not None:
@@ -73,7 +75,7 @@ def elastic_law(
     law: str | None,
     damping_law: str | None,
 ) -> tuple[E, E]:
-    """Return the law of `elastic` in nodes; the structures of a mechanism share it."""
+    """Return the law of `elastic` as nodes, cached so that the structures of a mechanism share it."""
     k, stretch = E(stiffness), E(x) - E(length)
     value = -(k * stretch + E(damping) * E(rate))
     if law is not None:
@@ -99,7 +101,7 @@ def check_elastic(checker: Checker, path: Path, force: Elastic) -> None:
 
 
 def define_force(builder: Builder, label: str, value: E, potential: E | None = None) -> int:
-    """Name the value of a force element, keep its potential; returns the register of the value."""
+    """Name the value of a force element and store its potential; return the register of the value."""
     builder.define(f"force('{label}')", value.node)
     builder.potential_of[label] = const(0.0) if potential is None else potential
     if potential is not None and potential.node is not parse(0.0):
@@ -135,7 +137,7 @@ def line_book(builder: Builder, label: str, between: tuple[Point, Point], potent
 def line_sensors(
     builder: Builder, label: str, between: tuple[Point, Point]
 ) -> tuple[tuple[int, int, int, int], E, E]:
-    """Return the ends of a line, and its measured length and rate as LABEL.length and LABEL.rate."""
+    """Return the ends of a line, and its length and rate, measured as LABEL.length and LABEL.rate."""
     a, b = between
     ends = (
         builder.body[a.body],
@@ -152,16 +154,18 @@ def line_sensors(
 def rubbing(
     builder: Builder, coulomb: E, viscous: E, speed: E, rate: E, back: E | None = None
 ) -> E:
-    """Return -(coulomb tanh(v/speed) + viscous v), with another dry friction backwards if given."""
+    """Return -(coulomb tanh(v/speed) + viscous v); `back` is the dry friction for negative speeds,
+    if it differs.
+    """
     dry = coulomb if back is None else choose(rate < 0.0, back, coulomb)
     return -(dry * tanh(rate / speed) + viscous * rate)
 
 
 def one_sided(builder: Builder, what: str, depth: E, pressing: E) -> E:
-    """Return the load of a damped one-sided law, `pressing` where both arguments are positive, else 0.
+    """Return the load of a damped one-sided law: `pressing` if both arguments are positive, else 0.
 
-    It jumps at touch, as what arrives with speed meets the damper at once: that is declared, with the
-    register by which a host that has located the jump tells the law its side of it.
+    The load jumps at touch, since a body that arrives with speed is damped at once. The jump is
+    declared, with the register by which a host that has located the jump selects its side.
     """
     acting, side = smaller(depth, pressing), hidden("jump", f"side {len(builder.jumps) + 1}")
     builder.registers.add(side)
@@ -190,7 +194,7 @@ def end_stops(builder: Builder, force: Any, length: E, rate: E, value: E) -> tup
 
 
 def stop_load(builder: Builder, force: Any, way: E, depth: E, pressing: E) -> E:
-    """Return the load of an end stop that is pressed in by `depth`, the positive part of `way`."""
+    """Return the load of an end stop compressed by `depth`, the positive part of `way`."""
     if force.end_damping != 0.0:
         return one_sided(builder, "an end stop", way, pressing)
     return choose(depth > 0.0, larger(pressing, 0.0), 0.0)

@@ -1,12 +1,13 @@
-"""The oil of a shut double-acting cylinder as a leg: two columns that are squeezed and stretched, and cavitate.
+"""A double-acting cylinder with closed valves as a leg: two oil columns that are compressed and
+expanded, and cavitate.
 
 With a the extending side, x the compression of the leg and V_a, V_b the columns without load:
 
     p_a = p_a0 - E log((V_a - area_a x)/V_a)      p_b = max(p_b0 - E log((V_b + area_b x)/V_b), CAVITATION)      load = area_a p_a - area_b p_b
-    p_a0 = p_b0 area_b/area_a: the leg bears nothing at x = 0
+    p_a0 = p_b0 area_b/area_a: the leg has no load at x = 0
 
-which is what the chambers of a circuit do with shut valves, dp = -E dV/V. Below CAVITATION vapour fills what the oil leaves; it goes as it came:
-the columns keep their energy, the law has a potential.
+as do the chambers of a circuit with closed valves, dp = -E dV/V. Below the pressure CAVITATION
+vapour fills the space that the oil leaves, and condenses reversibly: the law is conservative.
 """
 
 from __future__ import annotations
@@ -47,9 +48,7 @@ class ShutOil(Part):
 
 
 def shut_oil(builder: Builder, label: str, oil: ShutOil, extension: E, inside: E) -> tuple[E, E]:
-    """Return the load of the leg at a compression, and its potential; defines and offers the
-    pressures.
-    """
+    """Return load and potential of the leg at a compression, and define the pressures as names."""
     part = {
         key: E(builder.node(getattr(oil, key), f"forces.{label}.oil.{key}"))
         for key in type(oil).model_fields

@@ -1,4 +1,6 @@
-"""The law of a contact of outlines: load and friction at every spot, summed up to a force and a moment on one body, their opposites on the other."""
+"""Law of a contact between shapes: load and friction at every contact point, summed to a force and
+a moment on one body, with the reaction on the other.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ Ends = tuple[
 
 
 def at_spots(builder: Builder, label: str, force: Any, spots: list[Spot], ends: Ends) -> None:
-    """Load and friction at every spot of its own."""
+    """Add load and friction separately at every contact point."""
     depths, sinkings = [spot.depth for spot in spots], [spot.sinking for spot in spots]
     elastic, loads, total = laws(builder, label, force, depths, sinkings, hertz_radius(*ends[:2]))
     sides = [NOWHERE] * len(spots)
@@ -96,7 +98,7 @@ def at_spots(builder: Builder, label: str, force: Any, spots: list[Spot], ends: 
 
 
 def on_patch(builder: Builder, label: str, force: Any, flat: Patch, ends: Ends) -> None:
-    """Add loads at the points of a flat patch, with friction at their centre of pressure."""
+    """Add loads at the points of a flat contact patch, with friction at their centre of pressure."""
     elastic, loads, total = laws(builder, label, force, flat.depths(), flat.sinkings(), flat=flat)
     weighted = flat.centre(loads)
     pushed, moment, slip = flat.normal.times(total), weighted.cross(flat.normal), None
@@ -128,7 +130,7 @@ def on_patch(builder: Builder, label: str, force: Any, flat: Patch, ends: Ends) 
 
 
 def hertz_radius(first: Placed, second: Placed | None) -> E:
-    """Return the radius of relative curvature of a sphere and its counterpart."""
+    """Return the radius of relative curvature of a sphere and its counterpart, for Hertz's law."""
     if first.shape in ("polygon", "hull"):
         return const(0.0)  # Hertz's law is refused for them
     radius = first.sizes()[0]
@@ -147,8 +149,8 @@ def laws(
     hertz: E | None = None,
     flat: Patch | None = None,
 ) -> tuple[list[E], list[E], E]:
-    """Return elastic force and load of every spot, and their sum force('NAME'); NAME.penetration is
-    the deepest one's.
+    """Return elastic force and load of every contact point, and the total load force('NAME');
+    NAME.penetration is the largest depth.
     """
     key = f"forces.{label}"
     stiffness, damping, dissipation = (
@@ -196,8 +198,8 @@ def laws(
 def apply(
     builder: Builder, first: Placed, second: Placed | None, total: Vector, moment: Vector
 ) -> None:
-    """Apply force and moment about the first body's centre to it, and the reaction to the second
-    body.
+    """Apply force and moment about the first body's centre to the first body, and the reaction to
+    the second.
     """
     nothing = second is None or second.body == 0
     if first.body:
@@ -223,7 +225,7 @@ def apply(
 
 
 def opposite(first: Placed, second: Placed, total: Vector, moment: Vector) -> Vector:
-    """Return moment on the second one about its centre."""
+    """Return the reaction moment about the second body's centre."""
     return moment.plus(first.centre.minus(second.centre).cross(total)).times(-1.0)
 
 

@@ -1,4 +1,6 @@
-"""Outlines of bodies for contacts: sphere, capsule, box, cylinder, polygon, hull, plane; where they are."""
+"""Shapes (outlines) of bodies for contacts: sphere, capsule, box, cylinder, polygon, hull, plane,
+and their positions.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ class Outline(Part):
 
     @property
     def hull_points(self) -> tuple[tuple[float, float, float], ...]:
-        """Return the points of a hull; those of a file stand in its place since it was read."""
+        """Return the points of a hull; file names have been replaced by points when the description
+        was read.
+        """
         return self.hull if isinstance(self.hull, tuple) else ()
 
     @property
@@ -104,7 +108,7 @@ class Opposite(Outline):
 
 
 class Placed:
-    """An outline on its body, in ground axes: centre, axes, and how its points move."""
+    """A shape on its body, in ground axes: centre, axes, and velocities of its points."""
 
     def __init__(
         self, builder: Builder, label: str, key: str, outline: Outline, body: str, point: Any
@@ -130,11 +134,11 @@ class Placed:
         return spin(self.builder, self._named("spin"), self.body)
 
     def speed(self, arm: Vector) -> Vector:
-        """Return the velocity of its material at `arm` from its centre."""
+        """Return the velocity of the shape's material at `arm` from its centre."""
         return self.velocity if self.body == 0 else self.velocity.plus(self.spin.cross(arm))
 
     def sizes(self) -> tuple[E, ...]:
-        """Return the numbers of the outline."""
+        """Return the sizes of the shape as expressions."""
         value = getattr(self.outline, self.shape)
         values = value if isinstance(value, tuple) else (value,)
         return tuple(
@@ -151,13 +155,13 @@ class Placed:
         ]
 
     def thickness(self) -> E:
-        """Return the thickness [m] of a polygon that has one."""
+        """Return the thickness [m] of a polygon; 0 if it has none."""
         key = f"forces.{self.label}.{self.key}.thickness"
         return E(self.builder.node(self.outline.thickness or 0.0, key))
 
     @cached_property
     def in_body(self) -> tuple[Vector, Vector, Vector]:
-        """Return the axes of the outline in body axes."""
+        """Return the axes of the shape in body axes."""
         key = f"forces.{self.label}.{self.key}"
         if self.outline.rotate is not None:
             (a, b, c) = vector_of(self.builder, self.outline.rotate, f"{key}.rotate")
@@ -173,7 +177,7 @@ class Placed:
         return x, y, z
 
     def axis(self, k: int) -> Vector:
-        """Return axis x, y or z of the outline in ground axes; each is measured once."""
+        """Return axis x, y or z of the shape in ground axes; each is measured once."""
         if k not in self._measured:
             self._measured[k] = direction(
                 self.builder, self._named(f"axis {k}"), self.body, self.in_body[k]
@@ -190,7 +194,7 @@ class Placed:
 
 
 def plane_axes(normal: Vector) -> tuple[Vector, Vector]:
-    """Return two axes across a unit normal, by Duff's construction, which has no singular
+    """Return two axes perpendicular to a unit normal, by Duff's construction, which has no singular
     direction.
     """
     x, y, z = normal
@@ -226,8 +230,8 @@ def check_outline(checker: Checker, path: Path, outline: Outline) -> bool:
 
 
 def check_polygon(checker: Checker, path: Path, outline: Outline) -> bool:
-    """Report a polygon that is not convex, a flat or large hull, and a thickness or scale of other
-    shapes or not above zero.
+    """Report a polygon that is not convex, a flat or too large hull, and a thickness or scale that
+    does not apply or is not positive.
     """
     if outline.scale is not None:
         checker.complain((*path, "scale"), f"one with {outline.shape}", "one with a file of a hull")
@@ -271,7 +275,7 @@ def check_hull(checker: Checker, path: Path, outline: Outline) -> bool:
 
 
 def convexity_fault(corners: Sequence[Sequence[float]]) -> str | None:
-    """Return what keeps a list of corners x, y from being a convex polygon, or None."""
+    """Return why corners x, y do not form a convex polygon, or None."""
     points = np.array(corners, dtype=float)
     sides = np.roll(points, -1, axis=0) - points
     short = np.hypot(*sides.T) <= LEAST_SIDE * float(np.ptp(points, axis=0).max())

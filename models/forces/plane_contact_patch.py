@@ -1,12 +1,16 @@
-"""Contact of an outline with a plane: loads at its corners, ends or rims, and friction at their centre of pressure.
+"""Contact of a shape with a plane: loads at its corners, ends or rims, and friction at their centre
+of pressure.
 
-Spots r_i = Σ c_ik B_k - radius n about the centre, with the plane's normal n: depth d_i = d + radius - Σ c_ik B_k.n, each with the law of a
-contact. The loads N_i have the sum N and the centre r_c = Σ N_i r_i/N. Friction is that of the velocity v there and of the spin w about n together:
+Spots r_i = Σ c_ik B_k - radius n about the centre, with the plane's normal n: depth d_i = d +
+radius - Σ c_ik B_k.n, each with the normal law of a contact. The loads N_i have the sum N and the
+centre of pressure r_c = Σ N_i r_i/N. Friction follows from the velocity v there and the angular
+velocity w about n together:
 
     F = -friction N s v        T = -friction N s rho² w n        s = share(V)/V,  V = sqrt(v² + rho² w²),  rho² = Σ N_i |r_i - r_c|²/N across n
 
-exact where everything slides one way or turns about the middle, between them an ellipse in place of the true limit curve (Howe and Cutkosky 1996); it
-never gives energy. All spots of an outline are equally far from its centre, so that rho² needs their depths only.
+exact for pure sliding and for rotation about the centre of pressure, and an ellipse instead of the
+true limit curve in between (Howe and Cutkosky 1996); it never generates energy. All contact points
+of a shape are equally far from its centre, so that rho² needs their depths only.
 """
 
 from __future__ import annotations
@@ -32,7 +36,9 @@ RIM = ((1.0, 0.0), (-0.5, 1.0), (-0.5, -1.0))  # low and aside of the three poin
 
 @dataclass
 class Patch:
-    """Spots of an outline on a plane; depth and sinking of its centre, velocity and spin over the plane."""
+    """Contact points of a shape on a plane; depth and approach speed of its centre, velocity and
+    angular velocity relative to the plane.
+    """
 
     basis: list[Vector]
     rows: list[
@@ -48,18 +54,18 @@ class Patch:
 
     @cached_property
     def up(self) -> list[E]:
-        """Return the heights of the vectors of the basis."""
+        """Return the heights of the basis vectors along the normal."""
         return [vector.dot(self.normal) for vector in self.basis]
 
     @cached_property
     def rising(self) -> list[E]:
-        """Return the rates of the basis directions' heights."""
+        """Return the rates of the heights of the basis vectors."""
         turning = self.normal.cross(self.spin)
         return [vector.dot(turning) for vector in self.basis]
 
     @property
     def top(self) -> E:
-        """Return the depth of a spot at the centre."""
+        """Return the depth of a contact point at the centre."""
         return self.depth if self.radius.node is const(0.0).node else self.depth + self.radius
 
     def depths(self) -> list[E]:
@@ -69,22 +75,22 @@ class Patch:
         return below(self.sinking, self.rows, self.rising)
 
     def pressed(self, stiffness: E, damping: E) -> list[E]:
-        """Return stiffness depth + damping sinking of the spots, which are as plain as either."""
+        """Return stiffness times depth plus damping times approach speed for every contact point."""
         both = [stiffness * a + damping * b for a, b in zip(self.up, self.rising, strict=True)]
         return below(stiffness * self.top + damping * self.sinking, self.rows, both)
 
     @property
     def paired(self) -> bool:
-        """Return whether the points of the second half are opposite to those of the first, in
-        reverse order.
+        """Return whether the second half of the points is opposite to the first half, in reverse
+        order.
         """
         return all(
             a == tuple(-c for c in b) for a, b in zip(self.rows, reversed(self.rows), strict=True)
         )
 
     def pairs(self, values: list[E]) -> tuple[list[tuple[float, ...]], list[E], list[E]]:
-        """Return the rows of the first of all pairs of opposite spots, sums and differences of
-        their values; without pairs the spots alone.
+        """Return the rows of the first points of all opposite pairs, and sums and differences of
+        their values; without pairs the points alone.
         """
         if not self.paired:
             return self.rows, values, values
@@ -96,8 +102,8 @@ class Patch:
         return sum(self.pairs(values)[1], const(0.0))
 
     def centre(self, loads: list[E]) -> Vector:
-        """Return the load-weighted first moment of pressure (total load times centre of pressure,
-        per radius).
+        """Return the first moment of the loads over the patch, total load times centre of pressure,
+        without the radius.
         """
         rows, _, apart = self.pairs(loads)
         found = NOWHERE
@@ -106,8 +112,8 @@ class Patch:
         return found
 
     def friction(self, friction: E, full: E, loads: list[E], total: E, weighted: Vector) -> Slip:
-        """Return friction force at the centre of pressure, moment about the normal, and the speeds
-        they act on.
+        """Return friction force at the centre of pressure, moment about the normal, and the
+        velocities that they act on.
         """
         some = 1.0 / larger(total, SMALLEST_FORCE)
         above = weighted.times(some)
@@ -131,7 +137,7 @@ class Patch:
 
 @dataclass
 class Slip:
-    """Friction of a patch: where, how fast, force, and moment about the normal."""
+    """Friction of a patch: centre of pressure, slip velocities, force, and moment about the normal."""
 
     arm: Vector
     speed: Vector
@@ -141,7 +147,7 @@ class Slip:
 
 
 def mixed(row: tuple[float, ...], values: list[E]) -> E:
-    """Return the sum of multiples, most of which are 1 or -1."""
+    """Return a linear combination of values, most of whose factors are 1 or -1."""
     found = const(0.0)
     for c, value in zip(row, values, strict=True):
         found = (
@@ -157,7 +163,9 @@ def mixed(row: tuple[float, ...], values: list[E]) -> E:
 
 
 def below(top: E, rows: list[tuple[float, ...]], values: list[E]) -> list[E]:
-    """Return the load difference of rows that share parts of the patch."""
+    """Return the depth of every contact point below the plane, from that of the centre; common
+    parts are shared.
+    """
     found = []
     for *others, last in rows:
         start = top - last * values[-1] if last > 0.0 else top + -last * values[-1]
@@ -168,7 +176,7 @@ def below(top: E, rows: list[tuple[float, ...]], values: list[E]) -> list[E]:
 
 
 def spots_of(first: Placed, normal: Vector) -> tuple[list[Vector], list[tuple[float, ...]], E, E]:
-    """Return basis, rows, square of the distance and radius of an outline's spots."""
+    """Return basis, rows, squared distance and radius of the contact points of a shape."""
     sizes, none = first.sizes(), const(0.0)
     if first.shape == "capsule":
         half = 0.5 * sizes[1]
@@ -194,8 +202,8 @@ def spots_of(first: Placed, normal: Vector) -> tuple[list[Vector], list[tuple[fl
 
 
 def patch_on_ground(builder: Builder, label: str, force: Standing, first: Placed) -> Patch | None:
-    """Return the contact patch of a shape on flat ground; None on terrain, for a sphere, a polygon
-    and a hull.
+    """Return the contact patch of a shape on flat ground; None on terrain, and for a sphere, a
+    polygon or a hull.
     """
     ground = Ground(builder, label, force, first.centre)
     if first.shape in ("sphere", "polygon", "hull") or not ground.flat:

@@ -1,9 +1,12 @@
-"""Contact points of convex polygons with ground, planes, spheres and one another: position, normal and depth.
+"""Contact points of convex polygons with ground, planes, spheres and one another: position, normal
+and depth.
 
-A polygon lies in the x-y plane of its outline. On the ground and on planes its corners bear, with a thickness those of both faces. Against spheres it
-is a prism along z, as long as its thickness or endless; the sphere touches the nearest edge or corner, from inside out through the nearest edge. Of
-two polygons every corner that is inside the other one bears by itself, in the other's plane: its depth is that below the nearest edge, which is
-continuous where corners enter and leave, so that the springs keep energy.
+A polygon lies in the x-y plane of its own frame. On the ground and on planes its corners carry
+load; with a thickness those of both faces do. Against spheres it is a prism along z, of its
+thickness or infinitely long; the sphere touches the nearest edge or corner, and from inside it is
+pushed out through the nearest edge. Between two polygons every corner inside the other polygon
+carries load, in the other's plane. Its depth is the distance from the nearest edge, which is
+continuous where corners enter and leave, so that the springs conserve energy.
 """
 
 from __future__ import annotations
@@ -107,8 +110,8 @@ def nearest_boundary(edges: list[Edge], px: E, py: E) -> Nearest:
 
 
 def nearest_edge(edges: list[Edge], px: E, py: E) -> Nearest:
-    """Return the edge whose line a point is farthest outside of, or least far inside: inside a
-    convex polygon the nearest one.
+    """Return the edge with the largest signed distance of its line from a point: for a point inside
+    a convex polygon the nearest edge.
     """
     heights = [edge.height(px, py) for edge in edges]
     distance, nx, ny = heights[0], edges[0].nx, edges[0].ny
@@ -125,13 +128,15 @@ def in_plane(shape: Placed, reach: Vector) -> tuple[E, E]:
 
 
 def corner_arms(shape: Placed) -> list[Vector]:
-    """Return the corners of a polygon from its centre, in ground axes."""
+    """Return the vectors from a polygon's centre to its corners, in ground axes."""
     x, y = shape.axis(0), shape.axis(1)
     return [x.times(a).plus(y.times(b)) for a, b in shape.polygon()]
 
 
 def face_corner_arms(shape: Placed) -> list[Vector]:
-    """Return the corners of both faces of a polygon with a thickness, else those of the polygon."""
+    """Return the vectors to the corners of both faces of a polygon with a thickness, else to those
+    of the polygon.
+    """
     flat = corner_arms(shape)
     if shape.outline.thickness is None:
         return flat
@@ -140,7 +145,7 @@ def face_corner_arms(shape: Placed) -> list[Vector]:
 
 
 def solid_distances(first: Placed, second: Placed) -> tuple[E, Vector]:
-    """Return the signed distance [m] of the first one's centre from a polygon's prism, and the
+    """Return the signed distance [m] of the first shape's centre from a polygon's prism, and the
     outward normal in ground axes.
     """
     middle = first.centre.minus(second.centre)

@@ -1,21 +1,25 @@
-"""Soil under contacts: an elastic part that rebounds, a plastic part that stays, ruts that wheels roll out of and come back to.
+"""Soil under contacts: an elastic part that rebounds, a plastic part that stays, and ruts that
+wheels leave and return to.
 
-The surface under a contact is lower by w = z + e: settlement z, elastic deflection e. With the load N, k = stiffness + stiffening z:
+The surface under a contact is lower by w = z + e: settlement z, elastic deflection e. With the load
+N, k = stiffness + stiffening z:
 
     N = k e + damping (de/dt + g)                                  the soil carries
     g = max(0, min(k e - F, k e - stiffening e²/2))/viscosity      the settling, above the load-sinkage curve F
     F = strength + hardening z + B(w)                              B: Bekker's law of a plate or of a rigid wheel
     plate  B = area (k_c/width + k_phi) w^n          wheel  B = width (k_c/width + k_phi) (3 - n)/3 sqrt(2 radius) w^(n + 1/2)
 
-The leg or tyre above, of force f over its compression and damping c, is solved together with it:
-N = max(0, (damping (f + c dd/dt) + c k e)/(damping + c)). k e - stiffening e²/2 is the force conjugate to z of the energy k e²/2: with g along it no
-soil ever gives energy. Unloading follows k, which is steeper than F; loaded again, it is elastic up to where it was. Without a stiffness e = 0 and
-g = max(0, N - F)/viscosity.
+The leg or tyre above it, with force f over its compression and damping c, is in series with it: N =
+max(0, (damping (f + c dd/dt) + c k e)/(damping + c)). k e - stiffening e²/2 is the force conjugate
+to z of the energy k e²/2: with g along it the soil never generates energy. Unloading follows k,
+which is steeper than F; reloading is elastic up to the former load. Without a stiffness e = 0 and g
+= max(0, N - F)/viscosity.
 
-A wheel that rolls with the speed v leaves its rut: dz/dt = g - |v| (z - z_m)/l towards the depth z_m that the track remembers there (0: fresh). The
-wheel is lifted out of its rut, for which rolling pays: a force N (z - z_m)/l against v. l = (n + 1)(3 - n)/3 sqrt(2 radius w) makes it Bekker's
-compaction resistance, width (k_c/width + k_phi) z^(n + 1)/(n + 1), when z_m = 0; without Bekker's law n = 1. What rolling down into a deeper rut
-would give is lost.
+A wheel that rolls with the speed v leaves its rut: dz/dt = g - |v| (z - z_m)/l towards the depth
+z_m that the track stores there (0: fresh). Rolling must do the work of lifting the wheel out of its
+rut: a force N (z - z_m)/l against v. l = (n + 1)(3 - n)/3 sqrt(2 radius w) makes it Bekker's
+compaction resistance, width (k_c/width + k_phi) z^(n + 1)/(n + 1), when z_m = 0; without Bekker's
+law n = 1. The energy of rolling down into a deeper rut is dissipated.
 """
 
 from __future__ import annotations
@@ -65,7 +69,7 @@ def soil_states(force: Standing) -> dict[str, OwnState]:
 
 
 class Footprint:
-    """The soil under one contact; `radius` where it is a wheel."""
+    """The soil under one contact; `radius` is that of a wheel."""
 
     def __init__(self, builder: Builder, label: str, soil: Soil, radius: E | None = None):
         self.builder, self.label, self.soil, self.radius = builder, label, soil, radius
@@ -85,7 +89,7 @@ class Footprint:
         return self.z + self.e
 
     def rates(self) -> list[tuple[E, E]]:
-        """Return the states of the soil that keep energy or lower the surface, with their rates."""
+        """Return the rates of those states of the soil that store energy or lower the surface."""
         states = [self.settled] + ([self.deflection] if self.soil.stiffness is not None else [])
         return [(name(each), name(rate_of_state(each))) for each in states]
 
@@ -132,7 +136,9 @@ class Footprint:
         return load, 0.5 * elastic * self.e
 
     def roll(self, speed: Vector, place: Vector) -> Vector:
-        """Let the rut stay where it is while a wheel rolls over the ground; the force against it per load."""
+        """Define the change of the rut under a rolling wheel and return the resistance force per
+        load.
+        """
         assert self.radius is not None
         square = speed.dot(speed)
         size = larger(root(square), ROLLING)
@@ -154,7 +160,9 @@ class Footprint:
         return speed.times(-(larger(above, 0.0) * shared))
 
     def remembered(self, track: Track, place: Vector, speed: Vector, travel: E) -> E:
-        """Return the rut depth one cell ahead, and record this wheel's rut in the cells behind."""
+        """Return the stored rut depth one cell ahead, and store this wheel's rut in the cells
+        behind.
+        """
         forwards = choose(speed.dot(self.axes(self.label, track)[1]) < 0.0, 0.0, 1.0)
         at, each_length = self.cell_at(self.label, track, place)
         for k, each in self.cells(self.label, track):
@@ -172,7 +180,7 @@ class Footprint:
         return reduce(larger, found)
 
     def depth_ahead(self, label: str, track: Track, place: Vector, speed: Vector) -> E:
-        """Return the depth of a track one cell ahead."""
+        """Return the stored depth of a track one cell ahead of the wheel."""
         ahead = self.cell_at(label, track, place)[0] + choose(
             speed.dot(self.axes(label, track)[1]) < 0.0, -1.0, 1.0
         )
@@ -188,20 +196,20 @@ class Footprint:
         return E(self.builder.node(getattr(track, key), f"forces.{label}.soil.track.{key}"))
 
     def axes(self, label: str, track: Track) -> tuple[Vector, Vector]:
-        """Return the beginning and direction of a track."""
+        """Return the start point and the direction of a track."""
         key = f"forces.{label}.soil.track"
         return vector_of(self.builder, track.at, f"{key}.at"), vector_of(
             self.builder, track.along, f"{key}.along"
         ).unit()
 
     def cell_at(self, label: str, track: Track, place: Vector) -> tuple[E, E]:
-        """Place along a track in cells, and the length of one."""
+        """Return the position along a track in cells, and the length of a cell."""
         begin, along = self.axes(label, track)
         each = self.number_of(label, track, "length") / float(track.cells - 1)
         return place.minus(begin).dot(along) / each, each
 
     def cells(self, label: str, track: Track) -> list[tuple[float, str]]:
-        """Return places, in cells, and states of a track."""
+        """Return the positions (in cells) and the states of a track's cells."""
         return [(float(k), self.builder.made(f"{label}.rut_{k + 1}")) for k in range(track.cells)]
 
 
@@ -210,7 +218,7 @@ def bekker(soil: Soil) -> bool:
 
 
 def power(x: E, exponent: E) -> E:
-    """Return x**exponent, straight below SMALLEST_SINKAGE, 0 below 0."""
+    """Return x**exponent, linear below SMALLEST_SINKAGE and 0 below 0."""
     return larger(x, SMALLEST_SINKAGE) ** exponent * larger(
         smaller(x * (1.0 / SMALLEST_SINKAGE), 1.0), 0.0
     )

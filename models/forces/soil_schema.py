@@ -1,4 +1,4 @@
-"""Keys of the soil under a contact."""
+"""Schema of the soil under a contact."""
 
 from __future__ import annotations
 

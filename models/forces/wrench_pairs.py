@@ -1,4 +1,4 @@
-"""A force and a moment on one body, and their opposites on another one at the same place."""
+"""A force and a moment on one body with the reaction on another body at the same point."""
 
 from __future__ import annotations
 

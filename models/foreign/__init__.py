@@ -1,1 +1,1 @@
-"""Robots from their own files: URDF and MJCF as descriptions of this format."""
+"""Import of foreign files as descriptions: URDF, MJCF, Simscape Multibody XML, Modelica."""

@@ -1,7 +1,7 @@
 """Assemblies of CAD programs as descriptions: parts with poses, joints between frames, mates.
 
-What readers of CAD files share. Parts that are welded become one body. A joint begins at the position
-of the file, so that closed loops are closed at the start.
+This is shared by all readers of CAD files. Parts that are welded become one body. Joints start at
+the positions in the file, so that closed loops are closed at the start.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TURNED = 1e-5  # rad
 
 @dataclass
 class PartPlace:
-    """A part with its pose."""
+    """A part of an assembly with its pose."""
 
     name: str
     pose: Pose
@@ -35,10 +35,11 @@ class PartPlace:
 
 @dataclass
 class AssemblyJoint:
-    """A joint between two parts, or a part and "" for the ground; poses of its frames in ground axes.
+    """A joint between two parts, or a part and "" for the ground; poses of its frames in ground
+    axes.
 
-    `moves` are the elementary motions in the base frame: (slide or turn, axis). `kind` is a type of
-    the format that has the same motions, "" where none has.
+    `moves` are the elementary motions in the base frame: (slide or turn, axis). `kind` is a joint
+    type of the format with the same motions, "" if there is none.
     """
 
     name: str
@@ -56,7 +57,7 @@ X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 @dataclass
 class Assembly:
-    """Parts, joints and mates of one file, and a list of what is left out."""
+    """Parts, joints and mates of one file, and a list of what was left out."""
 
     name: str
     file: str
@@ -93,7 +94,7 @@ class _Assembling:
         return name
 
     def weld(self, one: str, other: str) -> None:
-        """Make two parts one body; the ground, and otherwise the heavier part, gives it its frame."""
+        """Weld two parts to one body; it gets the frame of the ground or else of the heavier part."""
         a, b = self.root(one), self.root(other)
         if a == b:
             return
@@ -135,13 +136,15 @@ class _Assembling:
         return whole, told + [f"assumed: {each}" for each in self.a.assumed]
 
     def _scenery(self) -> list[dict[str, Any]]:
-        """Return the shapes of the parts fixed to the ground."""
+        """Return the shapes of the parts that are fixed to the ground."""
         parts = self._members("")
         return [shape for part in parts for shape in _moved(part.shapes, *part.pose)]
 
     # -- which parts are one, and which joints there are ----------------------------------------------
     def _mated(self) -> dict[tuple[str, str], Freedoms]:
-        """Return the freedoms that the mates of every pair leave; pairs without any are welded."""
+        """Return the relative motions that the mates of every pair of parts allow; pairs without
+        any are welded.
+        """
         while True:
             pairs: dict[tuple[str, str], list[Mate]] = {}
             for mate in self.a.mates:
@@ -156,7 +159,7 @@ class _Assembling:
                 self.weld(one, other)
 
     def _distances(self, links: list[tuple[str, str]]) -> dict[str, int]:
-        """Return how many joints lie between the ground and every part that is reached."""
+        """Return the number of joints between the ground and every part reached by joints."""
         near: dict[str, set[str]] = {}
         for one, other in links:
             a, b = self.root(one), self.root(other)
@@ -176,7 +179,7 @@ class _Assembling:
         return False
 
     def _ground(self, joints: list[AssemblyJoint], mated: dict[tuple[str, str], Freedoms]) -> None:
-        """Fix one part if nothing connects the assembly to the ground."""
+        """Fix one part to the ground if nothing connects the assembly to it."""
         reached = {self.root(name) for name in self.group if self.root(name) == ""}
         held = any(self.root(name) == "" for name in self.a.parts)
         linked = any("" in (self.root(j.base), self.root(j.follower)) for j in joints)
@@ -202,7 +205,9 @@ class _Assembling:
     def _held(
         self, joints: list[AssemblyJoint], mated: dict[tuple[str, str], Freedoms]
     ) -> list[AssemblyJoint]:
-        """Weld massless parts at the end of a chain, whose motion is undetermined."""
+        """Weld massless parts at the ends of chains, whose motion would be undetermined, and return
+        the remaining joints.
+        """
         while True:
             ends: dict[str, list[AssemblyJoint | None]] = {}
             for joint in joints:
@@ -263,7 +268,7 @@ class _Assembling:
 
     # -- joints ---------------------------------------------------------------------------------------
     def _compare(self, joint: AssemblyJoint) -> None:
-        """Tell of a weld whose frames are not at one place."""
+        """Note a weld whose frames do not coincide."""
         (A, a), (B, b) = joint.base_frame, joint.follower_frame
         apart, turned = (
             float(np.linalg.norm(b - a)),
@@ -319,7 +324,9 @@ class _Assembling:
     def _transforms(
         self, name: str, moves: tuple[Any, ...], a: str, b: str, frame: Pose
     ) -> dict[str, Any]:
-        """Return a joint of elementary motions that are zero at the present poses."""
+        """Return a joint as a sequence of elementary motions that are zero at the poses of the
+        file.
+        """
         (P, p), (C, c) = self._pose(a), self._pose(b)
         found: list[dict[str, Any]] = []
         at = place(P.T @ frame[0], P.T @ (frame[1] - p), "shift", "turns")
@@ -335,7 +342,7 @@ class _Assembling:
         return {"transforms": found + back.get("turns", [])}
 
     def _add_mated(self, base: str, follower: str, freedoms: Freedoms) -> None:
-        """Add the joint that the mates of two parts are together."""
+        """Add the joint that is equivalent to all mates of two parts."""
         table, a, b = self._ends(base, follower)
         if b == "":
             table, a, b = self._ends(follower, base)
@@ -356,7 +363,7 @@ class _Assembling:
         )
 
     def _add_free(self) -> None:
-        """Let parts move freely that no joint reaches from the ground."""
+        """Add free joints for parts that no joint connects to the ground."""
         links: dict[str, set[str]] = {}
         for table in self.sheet.joints.values():
             one, other = table.get("parent", GROUND), table["child"]
@@ -393,7 +400,8 @@ def _start(
 ) -> tuple[list[float] | None, tuple[float, float]]:
     """Return the start coordinates of a typed joint that moves its follower frame to S, s.
 
-    Beside them stand the distance [m] and the angle [rad] that the joint cannot make good.
+    Also returned are the distance [m] and angle [rad] that remain because the joint cannot move
+    that way.
     """
     from scipy.spatial.transform import Rotation
 

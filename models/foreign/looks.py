@@ -1,4 +1,4 @@
-"""Shapes of bodies from visuals of URDF and geoms of MJCF."""
+"""Shapes of bodies for display, from visuals of URDF and geoms of MJCF."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def posed(shape: dict[str, Any], R: np.ndarray, r: np.ndarray) -> dict[str, Any]
 
 
 def hexadecimal(rgba: Any) -> dict[str, Any]:
-    """Colour and opacity as keys of a shape."""
+    """Return colour and opacity as keys of a shape."""
     red, green, blue, alpha = (min(max(float(each), 0.0), 1.0) for each in rgba)
     colour: dict[str, Any] = {
         "colour": f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
@@ -68,7 +68,9 @@ def visual_shape(visual: Any, materials: dict[str, Any], folder: Path) -> dict[s
 
 
 def mesh_file(name: str, folder: Path) -> Path | None:
-    """Return the path of a mesh: beside the robot's file, or in a package in a parent folder."""
+    """Return the path of a mesh file, next to the robot's file or in a package in a parent folder;
+    None if it is missing.
+    """
     plain = name.removeprefix("file://")
     if plain.startswith("package://"):
         plain = plain.removeprefix("package://")
@@ -81,7 +83,7 @@ def mesh_file(name: str, folder: Path) -> Path | None:
 
 
 def geom_shape(model: Any, geom: int) -> dict[str, Any] | None:
-    """Return one MJCF geom in its own axes; None for planes, fields and meshes."""
+    """Return one MJCF geom in its own axes; None for planes, height fields and meshes."""
     kind, size = model.geom_type[geom], model.geom_size[geom]
     shapes: dict[int, dict[str, Any]] = {
         BOX: {"box": numbers(2.0 * size)},

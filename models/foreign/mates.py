@@ -1,9 +1,9 @@
-"""Mates of CAD programs as joints: the motions of one part that all mates with another one allow.
+"""Mates of CAD programs as joints: the relative motion that all mates of two parts allow.
 
-Every mate is a few linear conditions on the relative velocity (v, w) of two parts at the position of
-the file: a point stays on a plane, a line or a point; a direction stays parallel or at its angle.
-What velocities remain (the null space) is the joint: one of the lower pairs, or slides and turns one
-after another.
+Every mate gives a few linear conditions on the relative velocity (v, w) of two parts at their
+position in the file: a point stays on a plane, a line or a point; a direction stays parallel or at
+its angle. The null space of these conditions is the joint: a lower pair, or a sequence of
+translations and rotations.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Geometry(NamedTuple):
 
 @dataclass(frozen=True)
 class Mate:
-    """A condition between two parts; "" is the ground."""
+    """A condition between two parts of an assembly; "" is the ground."""
 
     kind: str
     name: str
@@ -42,7 +42,9 @@ class Mate:
 
 @dataclass(frozen=True)
 class Freedoms:
-    """The joint that mates are together: a type of the format, or moves in its frame."""
+    """The joint equivalent to a set of mates: a type of the format, or elementary motions in its
+    frame.
+    """
 
     kind: str
     says: str
@@ -54,26 +56,26 @@ class Freedoms:
 
 @dataclass
 class _Rows:
-    """Conditions on (v at `centre`, w), one row each."""
+    """Linear conditions on the relative velocity (v at `centre`, w), one row each."""
 
     centre: np.ndarray
     size: float
     rows: list[np.ndarray] = field(default_factory=list)
 
     def point(self, p: np.ndarray, directions: np.ndarray) -> None:
-        """Add rows: the velocity of a point has no component along the directions."""
+        """Add rows that make the velocity of a point zero along the directions."""
         arm = (p - self.centre) / self.size
         for d in directions:
             self.rows.append(np.concatenate([d, np.cross(arm, d)]))
 
     def turn(self, directions: np.ndarray) -> None:
-        """Add rows: the angular velocity has no component along the directions."""
+        """Add rows that make the angular velocity zero along the directions."""
         for d in directions:
             self.rows.append(np.concatenate([np.zeros(3), d]))
 
 
 def across(axis: np.ndarray) -> np.ndarray:
-    """Return two unit vectors across a direction."""
+    """Return two unit vectors perpendicular to a direction."""
     a = axis / np.linalg.norm(axis)
     first = np.cross(a, np.eye(3)[np.argmin(abs(a))])
     first /= np.linalg.norm(first)
@@ -81,7 +83,7 @@ def across(axis: np.ndarray) -> np.ndarray:
 
 
 def conditions(mate: Mate, rows: _Rows) -> bool:
-    """Add the conditions of a mate; False where it is none that is known."""
+    """Add the conditions of a mate; return False for an unknown mate."""
     one, other = mate.geometry
     a, b = one.axis, other.axis
     kinds = [_class(each.kind) for each in mate.geometry]
@@ -133,7 +135,7 @@ def _unit(direction: np.ndarray) -> np.ndarray:
 def _touching(
     kind: str, pair: tuple[int, ...], one: Geometry, other: Geometry, rows: _Rows
 ) -> bool:
-    """Add a coincidence, or a distance that stays."""
+    """Add the conditions of a coincidence or of a constant distance; return False if it is unknown."""
     if pair[1] == 2:  # on or above a plane
         rows.point(one.point, other.axis[np.newaxis])
         if pair[0] == 2:
@@ -154,7 +156,7 @@ def _touching(
 
 
 def freedoms_of(mates: list[Mate], size: float) -> Freedoms:
-    """Return the joint that the mates of one pair of parts are together."""
+    """Return the joint equivalent to all mates of one pair of parts."""
     centre = np.mean([each.point for mate in mates for each in mate.geometry], axis=0)
     rows = _Rows(centre, size)
     for mate in mates:
@@ -167,7 +169,7 @@ def freedoms_of(mates: list[Mate], size: float) -> Freedoms:
 
 
 def _named(null: np.ndarray, centre: np.ndarray, size: float, mates: tuple[Mate, ...]) -> Freedoms:
-    """Return the lower pair with these freedoms, or slides and turns."""
+    """Return the lower pair with the allowed motions, or a sequence of translations and rotations."""
     v, w = null[:, :3] * size, null[:, 3:]
     _, s, U = np.linalg.svd(np.vstack([w, np.zeros((3, 3))]))
     turns = int(np.count_nonzero(s > RANK))
@@ -210,7 +212,7 @@ def _about_one_axis(
     place: np.ndarray,
     mates: tuple[Mate, ...],
 ) -> Freedoms:
-    """Return the joint that turns about one axis and slides besides."""
+    """Return the joint with rotation about one axis and the given translations."""
     axis = axis * (1.0 if axis[np.argmax(abs(axis))] > 0.0 else -1.0)
     frame = _along(axis), place
     if len(slides) == 0:
@@ -233,7 +235,7 @@ def _about_one_axis(
 
 
 def _span(vectors: np.ndarray, size: float) -> np.ndarray:
-    """Return unit vectors that span the given ones."""
+    """Return orthonormal vectors that span the given ones."""
     if not len(vectors):
         return np.zeros((0, 3))
     _, s, V = np.linalg.svd(np.vstack([vectors, np.zeros((3, 3))]))
@@ -241,7 +243,9 @@ def _span(vectors: np.ndarray, size: float) -> np.ndarray:
 
 
 def _axis_point(v: np.ndarray, w: np.ndarray, centre: np.ndarray, slides: np.ndarray) -> np.ndarray:
-    """Return the point nearest to the centre that all turns leave where it is, but for the slides."""
+    """Return the point nearest to the centre that all allowed rotations leave fixed, apart from
+    translations along `slides`.
+    """
     off = np.eye(3) - slides.T @ slides
     rows, right = [], []
     for velocity, spin in zip(v, w, strict=True):
@@ -256,7 +260,7 @@ def _axis_point(v: np.ndarray, w: np.ndarray, centre: np.ndarray, slides: np.nda
 
 
 def _along(axis: np.ndarray) -> np.ndarray:
-    """Return axes whose z is a direction."""
+    """Return a rotation matrix whose z axis has a given direction."""
     z = axis / np.linalg.norm(axis)
     x, y = across(z)
     return np.column_stack([x, y, z])

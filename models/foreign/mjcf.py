@@ -1,7 +1,8 @@
-"""MJCF as a description, read by MuJoCo's own compiler, so that defaults, includes and inertias from shapes are its business.
+"""MJCF as a description, read by MuJoCo's own compiler, which handles defaults, includes and
+inertias from shapes.
 
-A body's frame is MuJoCo's; several joints of one body become one joint with several coordinates. Contacts, tendons and soft limits are MuJoCo's own
-models of force and are left out by name.
+A body has MuJoCo's frame; several joints of one body become one joint with several coordinates.
+Contacts, tendons and soft limits are force models of MuJoCo; they are left out and listed.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ refuse = partial(refused, kind="a model in MJCF")
 
 
 def parsed(path: Path) -> Any:
-    """Return an MJCF file as MuJoCo compiles it."""
+    """Return the compiled MuJoCo model of an MJCF file."""
     try:
         import mujoco
     except ImportError:
@@ -61,7 +62,9 @@ def parsed(path: Path) -> Any:
 
 
 def elements_of(path: Path, above: tuple[Path, ...] = ()) -> int:
-    """Return the number of XML elements with included files and repetitions; 0 if it is no XML."""
+    """Return the number of XML elements, with included files and repetitions; 0 if the file is not
+    XML.
+    """
     if path in above or not path.is_file() or fault_of(path, LARGEST_ROBOT):
         return 0
     total, times = 0, [1]
@@ -114,7 +117,7 @@ def model_name(model: Any) -> str:
 
 
 def matrix(quaternion: Any) -> np.ndarray:
-    """Return the rotation matrix of w, x, y, z."""
+    """Return the rotation matrix of a quaternion w, x, y, z."""
     from scipy.spatial.transform import Rotation
 
     w, x, y, z = quaternion
@@ -142,7 +145,7 @@ class Reader:
         return given or f"{kind}{index}"
 
     def carry(self) -> None:
-        """Merge bodies without joints with their parents."""
+        """Merge bodies without joints into their parents."""
         model = self.model
         for body in range(1, model.nbody):
             parent, R, r = self.carrier[model.body_parentid[body]]
@@ -155,7 +158,7 @@ class Reader:
                 self.carrier.append((body, np.eye(3), np.zeros(3)))
 
     def body(self, body: int) -> None:
-        """Convert a body with everything merged into it."""
+        """Convert a body with everything merged into it to a body of the description."""
         model = self.model
         if self.carrier[body][0] != body:
             self.names.append("")
@@ -182,7 +185,7 @@ class Reader:
         self.looks(body)
 
     def looks(self, body: int) -> None:
-        """Collect the shapes of a body and of those merged with it."""
+        """Add the shapes of a body and of those merged with it."""
         model = self.model
         shapes: list[dict[str, Any]] = []
         for geom in range(model.ngeom):
@@ -196,7 +199,7 @@ class Reader:
             self.sheet.bodies[self.names[body]]["shapes"] = shapes
 
     def hold(self, body: int, carrier: str, R: np.ndarray, r: np.ndarray) -> None:
-        """Add the gravity compensation of a body."""
+        """Add the force of gravity compensation of a body."""
         model = self.model
         force = -model.body_gravcomp[body] * model.body_mass[body] * model.opt.gravity
         point = R @ model.body_ipos[body] + r
@@ -205,7 +208,9 @@ class Reader:
         }  # fmt: skip
 
     def joint(self, body: int) -> None:
-        """Convert all joints of a body; a ball joint among others gets massless bodies between."""
+        """Convert all joints of a body; a ball joint combined with others gets massless bodies in
+        between.
+        """
         model, sheet = self.model, self.sheet
         parent, R, r = self.carrier[model.body_parentid[body]]
         pose = R @ matrix(model.body_quat[body]), R @ model.body_pos[body] + r
@@ -237,7 +242,9 @@ class Reader:
     def group(
         self, joints: list[int], parent: str, child: str, R: np.ndarray, r: np.ndarray
     ) -> None:
-        """Add one joint for a ball, a free joint, or a sequence of hinges and slides."""
+        """Add one joint of the description for a ball joint, a free joint, or a sequence of hinges
+        and slides.
+        """
         model, sheet = self.model, self.sheet
         first = joints[0]
         name = sheet.fresh(self.name("joint", first), "joint", sheet.joints)
@@ -268,7 +275,7 @@ class Reader:
             ]
 
     def rotors(self, table: dict[str, Any], joints: list[int]) -> None:
-        """Add the reflected inertias of motors."""
+        """Add the reflected inertias of motors to a joint."""
         model = self.model
         found = [
             float(value)
@@ -281,7 +288,9 @@ class Reader:
             table["rotor_inertia"] = found
 
     def moving(self, joint: int) -> list[dict[str, Any]]:
-        """Return a hinge about its anchor or a slide, measured from the reference of the model."""
+        """Return a hinge about its anchor, or a slide, measured from the model's reference
+        position.
+        """
         model = self.model
         axis, anchor = numbers(model.jnt_axis[joint]), model.jnt_pos[joint]
         zero = float(model.qpos0[model.jnt_qposadr[joint]])

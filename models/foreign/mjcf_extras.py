@@ -1,5 +1,5 @@
-"""MJCF beyond trees: equalities as loops and couplings, actuators as inputs, and a list of what is
-left out.
+"""MJCF features beyond trees: equality constraints as loops and couplings, actuators as inputs, and
+a list of what is left out.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def disabled(model: Any, *flags: int) -> bool:
 
 
 def take_motors(model: Any) -> None:
-    """Add reflected inertia and damping of actuators to their joints."""
+    """Add reflected inertia and damping of actuators to their joints in the MuJoCo model."""
     for k in range(model.nu):
         if (
             model.actuator_trntype[k] in (ON_JOINT, IN_PARENT)
@@ -66,7 +66,7 @@ def take_motors(model: Any) -> None:
 
 
 def switch_off(model: Any) -> None:
-    """Set the numbers to zero that the model's flags disable."""
+    """Set the quantities to zero that the model's option flags disable."""
     if disabled(model, NO_GRAVITY):
         model.opt.gravity[:] = 0.0
     for flags, names in (
@@ -106,7 +106,7 @@ def add_equalities(reader: Reader) -> None:
 
 
 def close(reader: Reader, name: str, kind: int, a: int, b: int, data: Any) -> None:
-    """Add a joint between two bodies that closes a loop."""
+    """Add a loop-closing joint between two bodies."""
     from kinetree.models.foreign.mjcf import matrix
 
     sheet = reader.sheet
@@ -131,7 +131,7 @@ def close(reader: Reader, name: str, kind: int, a: int, b: int, data: Any) -> No
 
 
 def add_joint_equality(reader: Reader, name: str, a: int, b: int, data: Any) -> None:
-    """q_a - q_a0 = c0 + c1 (q_b - q_b0) + ... up to the fourth power."""
+    """Add the coupling q_a - q_a0 = c0 + c1 (q_b - q_b0) + ... up to the fourth power."""
     model, sheet = reader.model, reader.sheet
     if a not in reader.coordinates or (b >= 0 and b not in reader.coordinates):
         sheet.left_out.append(f"equality '{name}' of joints that have no single coordinate")
@@ -153,8 +153,8 @@ def add_joint_equality(reader: Reader, name: str, a: int, b: int, data: Any) -> 
 
 
 def add_actuators(reader: Reader) -> None:
-    """Add an input and a force (gear (gain u + bias)) for each joint actuator; shared bounds give
-    one force.
+    """Add an input and a force gear (gain u + bias) for each joint actuator; actuators with common
+    bounds share one force.
     """
     model, sheet = reader.model, reader.sheet
     together: dict[int, list[str]] = {}
@@ -230,7 +230,7 @@ def limited(text: str, is_limited: Any, bounds: Any) -> str:
 
 
 def say_left_out(reader: Reader, limits: bool) -> None:
-    """List the features of the model that have no counterpart."""
+    """List the features of the MuJoCo model that have no counterpart."""
     model, say = reader.model, reader.sheet.left_out.append
     colliding = int(((model.geom_contype != 0) | (model.geom_conaffinity != 0)).sum())
     if colliding and not disabled(model, NO_CONTACT, NO_CONSTRAINT):

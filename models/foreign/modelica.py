@@ -1,8 +1,8 @@
 """Models of Modelica.Mechanics.MultiBody as descriptions.
 
-Frames that are connected, or held together by parts, form one body; joints lead from body to body,
-and joints in a row without mass between them become one. What has no counterpart is named with its
-path; visualizers are left out silently.
+Frames that are connected, or rigidly joined by parts, form one body. Joints lead from body to body;
+successive joints without mass between them become one joint. Components without a counterpart are
+listed with their path; visualizers are left out silently.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def describe(path: Path, model: str = "") -> tuple[dict[str, Any], list[str]]:
 
 
 class Translation:
-    """One model on its way to a description."""
+    """The translation of one Modelica model to a description."""
 
     def __init__(self, model: Model, file: str):
         self.model, self.nodes = model, Nodes()
@@ -101,7 +101,7 @@ class Translation:
         return whole, self.sheet.left_out
 
     def leave_out(self, component: Component, why: str = "") -> None:
-        """Name a component that is not translated."""
+        """List a component as not translated, with the reason."""
         self.sheet.left_out.append(f"{component.path} ({component.kind}){why and ': '}{why}")
 
     # -- components -----------------------------------------------------------------------------------
@@ -181,9 +181,10 @@ class Translation:
         self.lines.append((c, {"rod": float(length)}))
 
     def _rotor(self, c: Component, frame: str) -> None:
-        """Add a rotor that turns about an axis of its housing, whose inertia already has its own.
+        """Add a rotor that rotates about an axis of its housing.
 
-        The housing of the library contains the rotor as if it stood still: that share is taken away.
+        In the Modelica library the housing's inertia already includes the non-rotating rotor; that
+        part is subtracted.
         """
         n = parts.unit(c.vector("n", (1, 0, 0)), f"{c.path}.n")
         lump = Lump(0.0, np.zeros(3), c.number("J", 1.0) * np.outer(n, n))
@@ -197,7 +198,9 @@ class Translation:
         self.relative.append((frame, Lump(0.0, np.zeros(3), -lump.tensor)))
 
     def _free_links(self) -> None:
-        """Add joints that constrain nothing where no other joint leads; else they only give starts."""
+        """Add free joints between parts that no other joint connects; elsewhere such a joint only
+        gives start values, which are left out.
+        """
         near = Nodes()
         for link in self.links:
             one, other = (self.nodes.place(each)[0] for each in link.ends)
@@ -214,7 +217,7 @@ class Translation:
             self.links.append(Link(c.path, ends, [], parts.free_joint(c)))
 
     def _springs_in_series(self) -> None:
-        """Make one spring of two that only a frame without mass lies between."""
+        """Replace two springs in series, joined by a massless frame, by one spring."""
         while (pair := self._series()) is not None:
             (one, a), (two, b), node = pair
             far = [
@@ -232,7 +235,7 @@ class Translation:
             self.lines.append((joined, law))
 
     def _series(self) -> Any:
-        """Return two springs with their common frame, None where there are none."""
+        """Return two springs in series with their common frame, or None."""
         ends: dict[str, list[tuple[Component, dict[str, Any]]]] = {}
         for c, law in self.lines:
             for end in "ab":
@@ -250,7 +253,7 @@ class Translation:
 
     # -- bodies ---------------------------------------------------------------------------------------
     def _chains(self) -> None:
-        """Make one joint of two that only a body without mass lies between."""
+        """Replace two joints with only a massless body between them by one joint."""
         heavy = {self.nodes.place(node)[0] for node, *_ in (*self.lumps, *self.relative)} | {WORLD}
         for c, _ in self.lines:
             heavy |= {self.nodes.place(f"{c.path}.frame_{end}")[0] for end in "ab"}
@@ -279,7 +282,7 @@ class Translation:
                 break
 
     def _between_bodies(self, link: Link) -> Link:
-        """Return a joint from cluster to cluster: with the poses of its frames in them."""
+        """Return a joint between two clusters of frames, with the poses of its frames in them."""
         (a, A), (b, B) = (self.nodes.place(each) for each in link.ends)
         if link.typed:
             return Link(link.name, (a, b), [A, B], link.typed)
@@ -313,7 +316,7 @@ class Translation:
             self.sheet.bodies[self.bodies[cluster]] = table
 
     def at(self, node: str) -> dict[str, Any]:
-        """Return a frame as a point of a body."""
+        """Return a frame as a point of a body in the description."""
         cluster, (_, r) = self.nodes.place(node)
         if cluster not in self.bodies:
             raise Unreadable(f"{node}: forces that meet where there is no body")
@@ -355,7 +358,7 @@ class Translation:
         return found
 
     def _free(self) -> None:
-        """Let bodies move freely to which no joint leads."""
+        """Add free joints for bodies without a joint."""
         reached, front = {"ground"}, True
         while front:
             front = False

@@ -1,7 +1,8 @@
-"""Joint assemblies of Modelica.Mechanics.MultiBody, taken apart into elementary joints and rods.
+"""Joint assemblies of Modelica.Mechanics.MultiBody, decomposed into elementary joints and rods.
 
-An assembly solves its loop in closed form in Modelica; here its joints close a loop like others.
-A rod between a universal and a spherical joint to which nothing is fixed is a distance.
+In Modelica an assembly solves its loop in closed form; here its joints close a loop like any
+others. A rod between a universal and a spherical joint with nothing attached becomes a distance
+constraint.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Parts = tuple[list[Component], list[tuple[str, str]]]
 
 
 class _Assembly:
-    """The components and connections that stand for one assembly."""
+    """The components and connections that replace one assembly."""
 
     def __init__(self, c: Component, used: Collection[str]):
         self.c, self.used = c, used
@@ -39,7 +40,7 @@ class _Assembly:
         ]  # fmt: skip
 
     def axis(self, name: str) -> None:
-        """Make the flanges of a joint those of the assembly."""
+        """Connect the flanges of a joint to those of the assembly."""
         self.connections += [
             (self.at(f"{name}.axis"), self.at("axis")),
             (self.at(f"{name}.support"), self.at("bearing")),
@@ -62,7 +63,7 @@ class _Assembly:
         self.add("spherical", "Joints.Spherical", {}, "tip", end)
 
     def rod_from_revolute(self, axis: np.ndarray) -> None:
-        """Add the rod from the revolute joint at frame_a to the one in the middle."""
+        """Add the rod from the revolute joint at frame_a to the middle revolute joint."""
         rod = self.c.vector("rRod1_ia", (1, 0, 0))
         self.add("revolute_a", "Joints.Revolute", {"n": axis}, "frame_a", "frame_ia")
         self.add("rod1", "Parts.FixedTranslation", {"r": rod}, "frame_ia", "tip")
@@ -101,7 +102,7 @@ class _Assembly:
 
 
 def _ups(a: _Assembly) -> None:
-    """Translate a strut; one without bodies becomes a force along the line between its ends."""
+    """Decompose a strut; one without bodies becomes a force along the line between its ends."""
     if not {a.at("frame_ia"), a.at("frame_ib")} & set(a.used):
         offset = {"s_offset": a.c.number("s_offset", 0.0)}
         a.parts.append(Component(a.c.path, "Joints.Strut", offset))
@@ -153,7 +154,7 @@ def _universal_spherical(a: _Assembly) -> None:
 
 
 def _gear(a: _Assembly) -> None:
-    """Two shafts in one bearing whose angles have a ratio."""
+    """Decompose two shafts in one bearing whose angles have a fixed ratio."""
     for end, start in (("a", {}), ("b", a.c.values.get("phi_b") or {})):
         shaft = {"n": a.c.vector(f"n_{end}", (1, 0, 0)), "phi": start}
         if end == "b" and isinstance(speed := a.c.values.get("w_b"), dict):
@@ -175,7 +176,7 @@ VARIABLES = {"prismatic.distance": "prismatic.s", "revolute.angle": "revolute.ph
 
 
 def assembly_variable(text: str, components: list[Component], known: Collection[str]) -> Any:
-    """Return the law of a variable of an assembly over coordinates, None for others."""
+    """Return the expression of an assembly's variable in terms of coordinates; None for others."""
     for name, own in VARIABLES.items():
         path = text.removesuffix(f".{name}")
         if path != text and f"{path}.{own}" in known:
@@ -193,7 +194,7 @@ def assembly_variable(text: str, components: list[Component], known: Collection[
 
 
 def taken_apart(components: list[Component], connections: list[tuple[str, str]]) -> Parts:
-    """Return components and connections in which no assemblies are left."""
+    """Return components and connections with all assemblies decomposed."""
     there = {c.path for c in components}
     used = {one for pair in connections for one, other in (pair, pair[::-1])
             if other.rpartition(".")[0] in there}  # fmt: skip

@@ -64,7 +64,7 @@ class AxisElements:
         }
 
     def _join_shafts(self) -> None:
-        """Make one of the two flanges of what turns, or slides, as a whole: shafts and sensors."""
+        """Join the two flanges of components that are rigid, such as shafts and torque sensors."""
         for c in self.t.model.components:
             family, _, kind = c.kind.rpartition(".")
             stiff = kind in INERTIAS and not c.number("L", 0.0)
@@ -74,7 +74,7 @@ class AxisElements:
                 self.nodes.join(f"{c.path}.flange_a", f"{c.path}.flange_b")
 
     def add(self) -> None:
-        """Add what can be translated and name the rest."""
+        """Add everything that can be translated, and list the rest."""
         for c in self.t.model.components:
             family, _, kind = c.kind.rpartition(".")
             if family == "Sensors" and not self.loads.is_frame_sensor(c):
@@ -134,7 +134,7 @@ class AxisElements:
         forces[self.t.sheet.fresh(c.path, "force", forces)] = law
 
     def _supported(self, c: Component, coordinate: str) -> bool:
-        """Return whether the support of a source, if it has one, is the body that carries the
+        """Return whether a source has no support, or is supported by the body that carries the
         joint.
         """
         if c.given("useSupport") is not True:
@@ -191,7 +191,7 @@ class AxisElements:
         return True
 
     def _position(self, c: Component, coordinate: str) -> bool:
-        """Let a coordinate follow a known signal."""
+        """Make a coordinate follow a known signal; return whether that is possible."""
         law = next((law for key in POSITIONS["Position"]
                     if (law := self.loads.signal(f"{c.path}.{key}")) is not None), None)  # fmt: skip
         if law is None or isinstance(law, list):
@@ -204,7 +204,9 @@ class AxisElements:
         return True
 
     def _give(self, coordinate: str, c: Component, law: Any) -> None:
-        """Make a coordinate a motion given over time; a constraint where others depend on it."""
+        """Prescribe a coordinate as a function of time; by a coupling if other parts depend on the
+        coordinate.
+        """
         sheet, joint = self.t.sheet, self._joint_of(coordinate)
         tables = [sheet.forces, sheet.couplings, sheet.states, self.t.outputs, self.t.model.aliases]
         transforms = sheet.joints[joint].get("transforms", [])
@@ -233,7 +235,7 @@ class AxisElements:
         return f"{most!r}*{share}" + ("**2" if one_way else f"*abs{share}")
 
     def _value(self, c: Component, key: str) -> Any:
-        """Return the law of a source; an input of the model where nothing is connected that is known."""
+        """Return the expression of a source; an input of the model if no known signal is connected."""
         if key.endswith("_constant"):
             return c.number(key, 0.0)
         law = self.loads.signal(f"{c.path}.{key}")
@@ -245,7 +247,7 @@ class AxisElements:
         return quoted(name)
 
     def _inertia(self, c: Component, key: str) -> bool:
-        """Add an inertia that only turns, or slides, with one joint."""
+        """Add an inertia that rotates, or translates, with one joint only."""
         ends = {self.nodes.find(f"{c.path}.flange_{end}") for end in "ab"}
         found = {self.axes[end] for end in ends if end in self.axes}
         if len(found) != 1:

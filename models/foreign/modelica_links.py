@@ -1,4 +1,4 @@
-"""Frames that are one or rigid with one another, and the joints between them."""
+"""Connected frames, rigidly joined frames, and the joints between them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Link:
     typed: dict[str, Any] = field(default_factory=dict)
 
     def turned(self) -> Link:
-        """Return the joint as seen from its other end."""
+        """Return the joint in the opposite direction, from its other end."""
         steps = [
             replace(each, axis=-each.axis) if isinstance(each, Move) else inverse(each)
             for each in reversed(self.steps)
@@ -69,7 +69,7 @@ def composed(one: Pose, other: Pose) -> Pose:
 
 
 class Nodes:
-    """Connectors that are one, and frames that are rigid with one another."""
+    """Sets of connected connectors, and clusters of rigidly joined frames."""
 
     def __init__(self) -> None:
         self.same: dict[str, str] = {}
@@ -95,7 +95,9 @@ class Nodes:
         return root, pose
 
     def weld(self, one: str, other: str, pose: Pose) -> bool:
-        """Hold a frame at a pose of another one; False where both are held together already."""
+        """Fix a frame at a pose relative to another frame; return False if both are fixed to each
+        other already.
+        """
         (a, A), (b, B) = self.place(one), self.place(other)
         if a == b:
             return False

@@ -140,7 +140,9 @@ class Loads:
             self.sheet.forces[name] = {"kind": "pair", "between": [b, {"body": a["body"]}]} | loads
 
     def _axes(self, c: Component, frame: str) -> tuple[dict[str, str], np.ndarray] | None:
-        """Return the axes of a load as the format has them, and the turn from the frame's into them."""
+        """Return the axes of a load in terms of the description, and the rotation from the frame's
+        axes into them; None if there are none.
+        """
         if frame == "world":
             return {"frame": "ground"}, np.eye(3)
         if frame not in ("frame_a", "frame_b", "frame_resolve"):
@@ -153,7 +155,9 @@ class Loads:
         return None
 
     def signal(self, node: str) -> Any:
-        """Return the law of the source connected with an input, three of an array; None for others."""
+        """Return the expression of the source connected to an input, three for an array; None for
+        unknown sources.
+        """
         root = self.nodes.find(node)
         model = self.t.model
         for path, count in model.arrays.items():
@@ -170,7 +174,7 @@ class Loads:
         return None
 
     def _field(self, mu: float) -> None:
-        """Add the attraction of every body by a point at the origin."""
+        """Add the gravitational attraction of every body by a point mass at the origin."""
         for node, lump, _, c in self.t.lumps:
             cluster, (R, r) = self.nodes.place(node)
             name = self.t.bodies.get(cluster, "ground")
@@ -230,7 +234,7 @@ CUTS = ("CutForce", "CutTorque", "CutForceAndTorque", "Power")
 
 
 def _turned(R: np.ndarray, law: list[Any]) -> list[Any]:
-    """Return three laws in other axes."""
+    """Return three expressions transformed to other axes."""
     if all(isinstance(each, float) for each in law):
         return [float(each) + 0.0 for each in R @ np.array(law)]
     found: list[Any] = []

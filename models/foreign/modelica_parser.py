@@ -1,6 +1,7 @@
-"""Files of Modelica as syntax trees, and classes found by their names, also in the files beside.
+"""Modelica files as syntax trees, and classes found by name, also in neighbouring files.
 
-The parser is pymoca. Its listener is extended by what it drops: conditions of components and `each`.
+The parser is pymoca. Its listener is extended by what it ignores: conditions of components and
+`each`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ PLAIN = ("Real", "Integer", "Boolean", "String")
 
 
 def syntax_tree(path: Path) -> Any:
-    """Return the syntax tree of a file; ModelError where it is no Modelica."""
+    """Return the syntax tree of a file; raises ModelError if it is not Modelica."""
     try:
         if (size := path.stat().st_size) > LARGEST_MODELICA:
             raise refused(str(path), f"{size} bytes", f"at most {LARGEST_MODELICA}")
@@ -52,7 +53,7 @@ def syntax_tree(path: Path) -> Any:
 
 @lru_cache
 def _listener() -> Any:
-    """Return a function from a text to its tree, with conditions and `each` noted in it."""
+    """Return a function that parses text to a tree, with conditions and `each` marked."""
     from pymoca import parser as pymoca_parser
     from pymoca.generated.ModelicaLexer import ModelicaLexer
     from pymoca.generated.ModelicaParser import ModelicaParser
@@ -92,7 +93,7 @@ def _listener() -> Any:
 
 
 def _nesting(text: str) -> int:
-    """Return how many brackets stand inside one another at most, outside of texts and comments."""
+    """Return the largest nesting depth of brackets outside strings and comments."""
     depth = most = 0
     for sign in re.findall(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|[(){}\[\]]', text, re.DOTALL):
         depth = max(0, depth + (sign in "({[") - (sign in ")}]")) if len(sign) == 1 else depth
@@ -110,7 +111,9 @@ def models_of(tree: Any, path: str, around: tuple[Any, ...] = ()) -> Any:
 
 
 class Packages:
-    """The packages around a file that are folders, as far as `within` leads; files are read once."""
+    """The packages around a file that are folders, up to the root that `within` names; files are
+    read once.
+    """
 
     def __init__(self, path: Path, within: list[str]):
         self.read = 0
@@ -126,7 +129,7 @@ class Packages:
             self.around.append(_Root({within[0]: self.around[-1]}))
 
     def class_of(self, path: Path) -> Any:
-        """Return the class of the name of a file, None where there is none that can be read."""
+        """Return the class defined in a file, None if there is none that can be read."""
         if self.read >= MOST_FILES or not path.is_file() or path.is_symlink():
             return None
         self.read += 1
@@ -149,7 +152,7 @@ class _Folder:
         self.known: dict[str, Any] = {}
 
     def get(self, name: str) -> Any:
-        """Return the class or package of a name inside, None for others."""
+        """Return the class or package of a name in the folder, None if there is none."""
         if name not in self.known:
             self.known[name] = self._find(name) if name.isidentifier() else None
         return self.known[name]

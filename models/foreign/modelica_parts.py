@@ -1,4 +1,4 @@
-"""Classes of Modelica.Mechanics.MultiBody in the words of the format: bodies, joints, forces, sources."""
+"""Translation of classes of Modelica.Mechanics.MultiBody: bodies, joints, forces, sources."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PHYSICAL = {
 
 
 def unit(v: np.ndarray, what: str) -> np.ndarray:
-    """Return a direction of length 1."""
+    """Return a direction normalised to length 1."""
     size = float(np.linalg.norm(v))
     if size < NEGLIGIBLE_LENGTH:
         raise Unreadable(f"{what}, a direction of length 0")
@@ -33,7 +33,7 @@ def unit(v: np.ndarray, what: str) -> np.ndarray:
 
 
 def axes_of(x: np.ndarray, y: np.ndarray, what: str) -> np.ndarray:
-    """Return the rotation whose first axis is x and whose second one lies nearest to y."""
+    """Return the rotation whose first axis is x and whose second axis is as near as possible to y."""
     e = unit(x, what)
     side = y / (np.linalg.norm(y) or 1.0)
     z = np.cross(e, side)
@@ -45,7 +45,7 @@ def axes_of(x: np.ndarray, y: np.ndarray, what: str) -> np.ndarray:
 
 
 def sequence(axes: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Return the rotation of three turns about carried axes 1, 2 or 3."""
+    """Return the rotation of three successive rotations about the moving axes 1, 2 or 3."""
     R = np.eye(3)
     for axis, angle in zip(axes, angles, strict=True):
         if axis not in (1, 2, 3):
@@ -91,7 +91,7 @@ def point_mass(c: Component) -> tuple[Lump, Shapes, np.ndarray | None]:
 
 
 def _solid(c: Component) -> tuple[np.ndarray, np.ndarray, float, np.ndarray, np.ndarray]:
-    """Return r, axes of the shape, its length, its middle and its beginning."""
+    """Return r, the axes of the shape, its length, its middle and its start point."""
     r, begin = c.vector("r", (0.1, 0, 0)), c.vector("r_shape")
     along = c.vector("lengthDirection", r - begin)
     length = c.number("length", float(np.linalg.norm(r - begin)))
@@ -140,7 +140,9 @@ BODIES: dict[str, Callable[[Component], tuple[Lump, Shapes, np.ndarray | None]]]
 
 
 def _body_values(c: Component) -> dict[str, Any]:
-    """Return what expressions beside a body use of it: mass, centre of mass, tensor, vector."""
+    """Return the values of a body that expressions elsewhere may use: mass, centre of mass, inertia
+    tensor, vector r.
+    """
     lump, _, r = BODIES[c.kind.rpartition(".")[2]](c)
     return {"m": lump.mass, "r_CM": lump.com, "I": lump.tensor} | ({} if r is None else {"r": r})
 
@@ -167,7 +169,7 @@ Elementary = tuple[str, np.ndarray, str, float | None, float | None, bool]
 
 
 def moves(c: Component, kind: str) -> list[Elementary] | None:
-    """Return the elementary motions of a joint from frame_a to frame_b; None for others."""
+    """Return the elementary motions of a joint from frame_a to frame_b; None for unknown joints."""
 
     def turning(axis: Any, angle: str, rate: str) -> Elementary:
         return ("rotate", axis, f"{c.path}.{angle}", *c.starts(angle, rate))
@@ -206,7 +208,7 @@ def moves(c: Component, kind: str) -> list[Elementary] | None:
 
 
 def quaternion(R: np.ndarray) -> list[float]:
-    """Return w, x, y, z of a rotation."""
+    """Return the quaternion w, x, y, z of a rotation matrix."""
     from scipy.spatial.transform import Rotation
 
     x, y, z, w = Rotation.from_matrix(R).as_quat()
@@ -219,7 +221,7 @@ def start_turn(c: Component) -> np.ndarray:
 
 
 def spherical(c: Component) -> dict[str, Any]:
-    """Return a ball joint with its start."""
+    """Return a ball joint with its start values."""
     R = start_turn(c)
     speed = R.T @ c.vector("w_rel_a_start")
     table: dict[str, Any] = {"type": "spherical"}
@@ -231,7 +233,7 @@ def spherical(c: Component) -> dict[str, Any]:
 
 
 def free(c: Component, suffix: str) -> dict[str, Any]:
-    """Return a free joint with its start."""
+    """Return a free joint with its start values."""
     R = start_turn(c)
     r = c.given(f"r_{suffix}", "start")
     place_, rate = (c.start_vector(f"{key}_{suffix}") for key in "rv")
@@ -245,7 +247,7 @@ def free(c: Component, suffix: str) -> dict[str, Any]:
 
 
 def free_joint(c: Component) -> dict[str, Any]:
-    """Return a joint without constraints, whose start is one vector or single numbers."""
+    """Return a free joint whose start is given by vectors or by single components."""
     if c.kind.endswith("ScalarInit"):
         single = {
             key: np.array([c.start(f"{name}_{k}") for k in (1, 2, 3)])
@@ -261,7 +263,7 @@ def free_joint(c: Component) -> dict[str, Any]:
 
 
 def tells_start(c: Component) -> bool:
-    """Return whether a body or a free joint gives start values of its own."""
+    """Return whether a body or free joint has start values of its own."""
     return any(
         key.endswith("_start") or (isinstance(value, dict) and "start" in value)
         for key, value in c.values.items()
@@ -269,7 +271,7 @@ def tells_start(c: Component) -> bool:
 
 
 def free_body(c: Component | None, pose: Pose, alone: bool = True) -> dict[str, Any]:
-    """Return the joint of a body that nothing holds; its frame_a stands at a pose of the body."""
+    """Return the free joint of a body that nothing holds; its frame_a is at `pose` on the body."""
     if c is None:
         return {"type": "free"}
     if c.kind.endswith("PointMass") and alone:
@@ -285,7 +287,7 @@ def free_body(c: Component | None, pose: Pose, alone: bool = True) -> dict[str, 
 
 
 def framed(A: Pose, B: Pose) -> dict[str, Any]:
-    """Return the keys that put a typed joint at frames of its parent and its child."""
+    """Return the keys that place a typed joint at frames A of its parent and B of its child."""
     return place(*A) | place(*B, "child_at", "child_frame")
 
 
@@ -304,7 +306,9 @@ def line_force(c: Component, kind: str) -> dict[str, Any]:
 
 
 def source(c: Component) -> Any:
-    """Return the law of a signal: a number, three, or an expression; None for others."""
+    """Return the expression of a signal: a number, three, or an expression; None for unknown
+    signals.
+    """
     kind = c.kind.rpartition(".")[2]
     if kind == "Constant":
         value = c.given("k")

@@ -1,7 +1,7 @@
-"""Modelica models as flat lists of components and connections, parsed by pymoca.
+"""Modelica models flattened to lists of components and connections, parsed by pymoca.
 
-Classes of the file are taken apart; classes of libraries stay what they are. Parameters are numbers
-after reading: modifications are evaluated where they are written.
+Classes defined in the file are expanded; library classes stay components. Parameters are numbers
+after reading: modifications are evaluated in the scope where they are written.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ AXIS_DEFAULTS = {
 
 @dataclass
 class Model:
-    """A model, flat."""
+    """A flattened Modelica model."""
 
     name: str
     components: list[Component] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Model:
     absent: set[str] = field(default_factory=set)  # components whose condition does not hold
 
     def finish(self) -> None:
-        """Drop connections of absent components, and name what is left out."""
+        """Drop connections of absent components, and list what was left out."""
         self.connections = [
             pair for pair in self.connections if not any(self._is_absent(each) for each in pair)
         ]
@@ -67,7 +67,7 @@ class Model:
 
 
 def parsed(path: Path, wanted: str = "") -> Model:
-    """Return the flat model of a file: that of a name, or the last one."""
+    """Return the flattened model of a file: the named one, or the last one."""
     tree = syntax_tree(path)
     models = list(models_of(tree, ""))
     if not models:
@@ -98,7 +98,7 @@ class _Each:
 
 @dataclass(frozen=True)
 class _Redeclared:
-    """Another class in the place of a replaceable one."""
+    """A class that replaces a replaceable one."""
 
     name: str
     modification: Any
@@ -111,7 +111,7 @@ LIBRARY = (
 
 
 class _Flattening:
-    """Components and connections of a class, with those of its components inside."""
+    """Components and connections of a class, with those inside its components."""
 
     def __init__(self, model: Model):
         self.model = model
@@ -119,7 +119,7 @@ class _Flattening:
     def add(
         self, cls: Any, path: str, given: dict[str, Any], around: tuple[Any, ...], depth: int
     ) -> None:
-        """Add an instance of a class of the file."""
+        """Add an instance of a class that is defined in the file."""
         if depth > DEEPEST_MODELICA:
             raise Unreadable(f"components nested too deeply, as {path[-60:]}")
         around = (cls, *around)
@@ -209,7 +209,7 @@ class _Flattening:
             self._library(path, kind, given)
 
     def _library(self, path: str, kind: str, given: dict[str, Any]) -> None:
-        """Add a component of a class of the library."""
+        """Add a component of a library class."""
         changed = [name for name, each in given.items() if isinstance(each, _Redeclared)]
         if changed:
             self.model.left_out.append(f"{path}: a redeclaration of {', '.join(changed)}")
@@ -266,7 +266,7 @@ class _Flattening:
             self.model.equations[path or self.model.name] += 1
 
     def _pairs(self, one: str, other: str) -> list[tuple[str, str]]:
-        """Return a connection, or those of the elements of two arrays of components."""
+        """Return a connection, or the connections between the elements of two component arrays."""
         found = [self._array_of(each) for each in (one, other)]
         counts = {count for _, count in found}
         if counts == {0} or 0 in counts or len(counts) > 1:
@@ -278,7 +278,7 @@ class _Flattening:
         ]  # fmt: skip # pyright: ignore[reportReturnType]
 
     def _array_of(self, node: str) -> tuple[str, int]:
-        """Return the array that a connector without number belongs to, and its size; 0 for none."""
+        """Return the array that a connector without index belongs to, and its size; 0 for none."""
         names = node.split(".")
         for k in range(1, len(names)):
             path = ".".join(names[:k])
@@ -290,7 +290,7 @@ class _Flattening:
     def _values(
         self, cls: Any, given: Mapping[str, Any], around: tuple[Any, ...], depth: int
     ) -> dict[str, Any]:
-        """Return the values of the parameters of a class, and of those that it extends."""
+        """Return the parameter values of a class and of the classes it extends."""
         values: dict[str, Any] = {}
         waiting = {name: symbol for name, symbol in cls.symbols.items() if _is_value(symbol)}
         for name in list(waiting):
@@ -322,7 +322,9 @@ class _Flattening:
         self, name: str, symbol: Any, values: dict[str, Any], given: Any,
         around: tuple[Any, ...], depth: int,
     ) -> dict[str, Any]:  # fmt: skip
-        """Return the parameters of a component by the names that expressions beside it use."""
+        """Return those values of a component that expressions in the enclosing class may use, by
+        name.
+        """
         whole = _imported(str(symbol.type), around)
         kind = whole.rpartition(".")[2]
         own = _modifications(symbol.class_modification, values, name, around)
@@ -347,7 +349,7 @@ class _Flattening:
 
 
 def _is_size(node: Any) -> bool:
-    """Return whether a declaration has a dimension that is not empty, as arrays have."""
+    """Return whether a declaration has a nonempty dimension, as arrays have."""
     return node is not None and getattr(node, "value", 0) is not None
 
 
@@ -367,7 +369,7 @@ def _element_of(given: dict[str, Any], k: int, count: int) -> dict[str, Any]:
 
 
 def _is_value(symbol: Any) -> bool:
-    """Return whether a symbol is a number, a text, or a variable whose type is one of these."""
+    """Return whether a symbol is a number, a string, or a variable of such a type."""
     names = str(symbol.type).split(".")
     plain = names[-1] in PLAIN or (
         len(names) > 1 and names[-2] in ("SI", "SIunits", "NonSI", "Types")
@@ -376,7 +378,7 @@ def _is_value(symbol: Any) -> bool:
 
 
 def _imported(name: str, around: tuple[Any, ...]) -> str:
-    """Return a name whose first part is written out where it is that of an import."""
+    """Return a name with its first part replaced by the full name of an import."""
     first, dot, rest = name.partition(".")
     for each in around:
         clause = getattr(each, "imports", {}).get(first)
@@ -387,7 +389,7 @@ def _imported(name: str, around: tuple[Any, ...]) -> str:
 
 
 def _found(name: str, around: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """Return the class of a name that the file, or its package, has; and the classes around it."""
+    """Return the class of a name from the file or its package, and the classes that enclose it."""
     first, *rest = name.split(".")
     for depth, each in enumerate(around):
         inner, scope = each.classes.get(first), around[depth:]
@@ -400,7 +402,7 @@ def _found(name: str, around: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Return both modifications; the outer one, `other`, wins."""
+    """Return two modifications merged; the outer one, `other`, takes precedence."""
     found = dict(one)
     for key, value in other.items():
         inner = found.get(key)
@@ -413,7 +415,7 @@ def _modifications(
     modification: Any, values: Mapping[str, Any], path: str, around: tuple[Any, ...],
     array: bool = False, strict: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return a class modification as nested tables of numbers; of an `array` with `each` marked."""
+    """Return a class modification as nested tables of numbers; for an `array`, `each` is marked."""
     found: dict[str, Any] = {}
     for argument in getattr(modification, "arguments", ()):
         element = argument.value

@@ -1,4 +1,4 @@
-"""Values of Modelica expressions: numbers, arrays, truths and names of choices."""
+"""Evaluation of Modelica expressions: numbers, arrays, Booleans and enumeration names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ MOST_ROUNDS = 1000  # of a loop, and elements of an array
 
 
 def reference(node: Any, values: Mapping[str, Any] | None = None) -> str:
-    """Return a reference as text: with numbers of elements, b.2.frame_a, where values are given."""
+    """Return a reference as text; with `values`, array indices become parts of the name, as in
+    b.2.frame_a.
+    """
     if type(node).__name__ != "ComponentRef":
         return ""
     name = str(node.name)
@@ -35,7 +37,7 @@ def reference(node: Any, values: Mapping[str, Any] | None = None) -> str:
 
 
 def whole_number(node: Any, values: Mapping[str, Any]) -> int:
-    """Return an expression that is a whole number."""
+    """Return the value of an expression that must be an integer."""
     value = evaluated(node, values)
     if isinstance(value, str) or np.ndim(value) != 0 or float(value) != int(value):
         raise Unreadable("a number of an element that is no whole number")
@@ -43,7 +45,7 @@ def whole_number(node: Any, values: Mapping[str, Any]) -> int:
 
 
 def rounds(node: Any, values: Mapping[str, Any]) -> list[Any]:
-    """Return the values that the variable of a loop takes."""
+    """Return the values that a for-loop variable takes."""
     if type(node).__name__ == "Slice":
         first, step, last = (
             whole_number(each, values) for each in (node.start, node.step, node.stop)
@@ -56,7 +58,7 @@ def rounds(node: Any, values: Mapping[str, Any]) -> list[Any]:
 
 
 def evaluated(node: Any, values: Mapping[str, Any]) -> Any:
-    """Return the value of an expression: a number, an array, a truth or the name of a choice."""
+    """Return the value of an expression: a number, an array, a Boolean or an enumeration name."""
     kind = type(node).__name__
     if kind == "Primary":
         if node.value is None:

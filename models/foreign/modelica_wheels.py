@@ -18,7 +18,7 @@ AXES = np.array([3, 2, 1])  # of the angles of a wheel, one after another
 
 
 def add_wheel_body(t: Translation, c: Component) -> None:
-    """Add the body of a wheel; a joint RollingWheel has none of its own."""
+    """Add the body of a wheel; a RollingWheel joint has no body of its own."""
     if c.kind.startswith("Parts."):
         long, axis = c.number("I_long", 0.0), c.number("I_axis", 0.0)
         lump = Lump(c.number("m", 0.0), np.zeros(3), np.diag([long, axis, long]))
@@ -30,7 +30,7 @@ def add_wheel_body(t: Translation, c: Component) -> None:
 
 
 def add_wheels(t: Translation) -> None:
-    """Add the rolling of wheels, and the free motion of those that no joint leads to."""
+    """Add the rolling constraints of wheels, and free joints for wheels without another joint."""
     for c in t.model.components:
         if c.kind.rpartition(".")[2] not in WHEELS:
             continue
@@ -53,7 +53,7 @@ def add_wheels(t: Translation) -> None:
 
 
 def _start(c: Component, radius: float) -> dict[str, object]:
-    """Return the free joint of a wheel that stands and rolls on the plane with its start angles."""
+    """Return the free joint of a wheel that stands on the plane with its start angles and rolls."""
     angles, rates = c.start_vector("angles"), c.start_vector("der_angles")
     R, w = np.eye(3), np.zeros(3)
     for axis, angle, rate in zip(AXES, angles, rates, strict=True):

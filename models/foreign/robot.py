@@ -1,4 +1,4 @@
-"""Shared by importers of robots: poses, combined inertias, joints, valid names."""
+"""Parts shared by importers of robots: poses, combined inertias, joints, valid names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROBOT_ARGUMENTS = {
 
 
 def refused(file: str, found: str, kind: str, hint: str = "") -> ModelError:
-    """Return the error of a file that is no robot of its kind."""
+    """Return the error for a file that does not contain a robot of the expected kind."""
     return ModelError(Problem(key="", file=file, found=found[:300], expected=kind, hint=hint))
 
 
@@ -40,8 +40,8 @@ class Lump:
     tensor: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def moved(self, R: np.ndarray, r: np.ndarray) -> Lump:
-        """Return the mass and inertia in the axes of another frame, in which this one is at r,
-        rotated by R.
+        """Return mass and inertia in the axes of another frame, in which this frame is at r with
+        rotation R.
         """
         return Lump(self.mass, R @ self.com + r, R @ self.tensor @ R.T)
 
@@ -73,7 +73,7 @@ class Lump:
 
 
 def unusual(J: np.ndarray) -> bool:
-    """Return whether no rigid body can have this inertia tensor."""
+    """Return whether an inertia tensor is impossible for a rigid body."""
     smallest, middle, largest = np.linalg.eigvalsh(J)
     return smallest < 0.0 or smallest + middle < largest
 
@@ -106,7 +106,7 @@ def rotation(R: np.ndarray) -> list[dict[str, Any]]:
 
 
 def place(R: np.ndarray, r: np.ndarray, at: str = "at", frame: str = "frame") -> dict[str, Any]:
-    """Return the keys that put a joint at r, rotated by R."""
+    """Return the keys that place a joint frame at r with rotation R."""
     table: dict[str, Any] = {}
     if r.any():
         table[at] = numbers(r)
@@ -132,7 +132,7 @@ class Sheet:
     values: set[str] = field(default_factory=set)  # names that expressions know
 
     def fresh(self, name: str, kind: str, taken: Any = (), value: bool = False) -> str:
-        """Return the name of the file, or the nearest valid unused one, and list the change."""
+        """Return the name from the file, or the nearest valid unused one, and list the change."""
         wanted = unicodedata.normalize("NFKC", name).strip()
         if name_fault(wanted, value):
             wanted = (
@@ -170,7 +170,7 @@ class Sheet:
             self.forces[f"{coordinate}.friction"] = {"coordinate": coordinate, "damping": damping}
 
     def stop(self, coordinate: str, lower: float, upper: float, effort: float) -> None:
-        """Add end stops whose force at the limit is the joint's effort."""
+        """Add end stops whose force at the limit equals the joint's effort."""
         law = {"kind": "stop", "coordinate": coordinate, "lower": lower, "upper": upper}
         self.forces[f"{coordinate}.stop"] = law | {
             "stiffness": effort or 1.0,
@@ -178,7 +178,7 @@ class Sheet:
         }
 
     def torque(self, coordinate: str, unit: str) -> None:
-        """Add an input that drives one coordinate."""
+        """Add an input that drives one coordinate by a force or moment."""
         name = self.fresh(
             f"{coordinate}.torque" if unit == "N.m" else f"{coordinate}.force",
             "input",
@@ -203,5 +203,5 @@ class Sheet:
 
 
 def quoted(name: str) -> str:
-    """Return a name as expressions write it."""
+    """Return a name as it must be written in expressions."""
     return name if all(part.isidentifier() for part in name.split(".")) else f"'{name}'"

@@ -1,7 +1,8 @@
-"""SimMechanics XML of the first generation (Simscape Multibody Link 1): bodies, frames, joints, grounds.
+"""Reader of SimMechanics XML of the first generation (Simscape Multibody Link 1): bodies, frames,
+joints, grounds.
 
-Every body has frames, each given from another one or from the world; joints hold two frames
-together and are lists of primitives: weld, revolute, prismatic, spherical.
+Every body has frames, each given relative to another one or to the world. Joints connect two frames
+and are lists of primitives: weld, revolute, prismatic, spherical.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ refuse = partial(refused, kind=KIND)
 
 
 class _Fault(ValueError):
-    """Something in the file that is not as it should be."""
+    """Raised for invalid content of the file."""
 
 
 def describe(path: Path) -> tuple[dict[str, Any], list[str]]:
-    """Return the description of a mechanism, and what is left out or assumed."""
+    """Return the description of a mechanism, and lists of what was left out or assumed."""
     return read(path).description()
 
 
 def read(path: Path) -> Assembly:
-    """Return the assembly in a file; ModelError where it is none."""
+    """Return the assembly in a file; raises ModelError if there is none."""
     root = xml_tree(path, KIND)
     top = root if root.tag == "SimMechanics" else root.find("SimMechanics")
     if top is None:
@@ -47,7 +48,7 @@ def read(path: Path) -> Assembly:
 
 
 class _Reader:
-    """One file."""
+    """Reads one SimMechanics file."""
 
     def __init__(self, path: Path, top: Element):
         self.path, self.top = path, top
@@ -78,7 +79,9 @@ class _Reader:
 
     # -- bodies ---------------------------------------------------------------------------------------
     def _body(self, body: Element, number: int) -> None:
-        """Read one body; its axes are those of its frame CS1, or of its centre of gravity."""
+        """Read one body; its axes are those of its frame CS1, or of the frame at its centre of
+        gravity.
+        """
         uid = _text(body, "nodeID") or f"body {number}"
         if uid in self.found.parts:
             uid = f"{uid} {number}"
@@ -118,7 +121,7 @@ class _Reader:
         return [{"mesh": str(path.resolve()), "scale": length}]
 
     def _pose(self, frame: Element, others: dict[str, Element], depth: int) -> Pose:
-        """Return a frame in the world, over the frames from which it is given."""
+        """Return the pose of a frame in the world, following the frames that it is relative to."""
         if depth > len(others) + 1:
             raise _Fault(
                 f"frames that are given from one another, as '{_text(frame, 'name')[:30]}'"

@@ -1,7 +1,8 @@
-"""Simscape Multibody Import XML, as CAD programs export it: parts, instances, joints and mates.
+"""Reader of Simscape Multibody Import XML as exported by CAD programs: parts, instances, joints and
+mates.
 
 Programs with the exporter of Simscape Multibody Link write mates (`Constraints`), Onshape writes
-joints with frames of their own. Both become joints; what has no counterpart is named.
+joints with frames of their own. Both become joints; what has no counterpart is listed.
 """
 
 from __future__ import annotations
@@ -61,13 +62,13 @@ refuse = partial(refused, kind=KIND)
 
 
 def describe(path: Path, limits: bool = False) -> tuple[dict[str, Any], list[str]]:
-    """Return the description of an assembly, and what is left out or assumed."""
+    """Return the description of an assembly, and lists of what was left out or assumed."""
     del limits  # such files have none
     return read(path).description()
 
 
 def read(path: Path) -> Assembly:
-    """Return the assembly in a file; ModelError where it is none."""
+    """Return the assembly in a file; raises ModelError if there is none."""
     root = xml_tree(path, KIND)
     if root.tag != "SimscapeMultibodyImportXML":
         raise refuse(str(path), f"the element '{root.tag}'")
@@ -81,7 +82,7 @@ def read(path: Path) -> Assembly:
 
 
 class _Fault(ValueError):
-    """Something in the file that is not as it should be."""
+    """Raised for invalid content of the file."""
 
 
 @dataclass
@@ -91,7 +92,7 @@ class _Units:
 
 
 class _Reader:
-    """One file."""
+    """Reads one Simscape Multibody file."""
 
     def __init__(self, path: Path, root: Element, assembly: Element):
         self.path, self.root, self.top = path, root, assembly
@@ -169,7 +170,7 @@ class _Reader:
         return PartPlace(name, pose, lump, self._shapes(part), grounded and not path)
 
     def _hold_together(self) -> None:
-        """Weld the parts that are held in one assembly inside the whole."""
+        """Weld the parts of each subassembly that is rigid."""
         for first, *others in self.held.values():
             for other in others:
                 pose = self.found.parts[other].pose
@@ -247,7 +248,7 @@ class _Reader:
             self.found.left_out.append(f"the mate '{name}' ({kind} of {kinds})")
 
     def _place(self, element: Element, path: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the instance to which a path leads; the assembly itself where it is empty."""
+        """Return the instance that a path leads to; the assembly itself for an empty path."""
         own = [(each.text or "").strip() for each in element.iterfind("InstancePath/Uid")]
         uid = (*path, *(each for each in own if each))
         if uid not in self.poses:
@@ -255,7 +256,7 @@ class _Reader:
         return uid
 
     def _side(self, uid: tuple[str, ...]) -> str:
-        """Return the part at an instance; of an assembly the part that is held in it."""
+        """Return the part of an instance; for an assembly a part that belongs to it."""
         key = "/".join(uid)
         if not uid or key in self.found.parts:
             return key
@@ -280,7 +281,7 @@ class _Reader:
         return values
 
     def _transform(self, element: Element | None) -> Pose:
-        """Return a pose; rotations of few digits are made orthogonal."""
+        """Return a pose; rotation matrices with few digits are made orthogonal."""
         if element is None:
             return np.eye(3), np.zeros(3)
         one = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)

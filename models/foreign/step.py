@@ -1,7 +1,8 @@
-"""Parts in STEP as descriptions: one body per solid, holes and pins as places of joints.
+"""STEP parts as descriptions: one body per solid, with holes and pins as candidates for joints.
 
-Masses are expressions over the parameter `density`, which is tunable in FMUs. gmsh computes volumes,
-centres and moments from the exact surfaces; the description itself needs no gmsh but for pictures.
+Masses are expressions over the parameter `density`, which is tunable in FMUs. gmsh computes
+volumes, centres and moments from the exact surfaces; the description itself needs gmsh only for
+display.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ refuse = partial(refused, kind="a part in STEP")
 def describe(
     path: Path, density: float = STEEL, pin: int | None = None
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the description of the solids in a file, and what is left out, assumed and offered."""
+    """Return the description of the solids in a file, and lists of what was left out, assumed and
+    proposed.
+    """
     try:
         need_reader(path)
         file = read_step(path)
@@ -82,14 +85,14 @@ def _body(path: Path, solid: StepSolid, number: int | None) -> dict[str, Any]:
 
 
 def _hinge(body: str, hole: Cylinder, parent: str = "") -> dict[str, Any]:
-    """Return a revolute joint about the axis of a hole, at the solid's present pose."""
+    """Return a revolute joint about the axis of a hole, at the solid's pose in the file."""
     begin = {"parent": parent} if parent else {}
     place = {"at": list(hole.at), "child_at": list(hole.at), "axis": list(hole.axis)}
     return begin | {"child": body, "type": "revolute"} | place
 
 
 def _offers(holes: list[tuple[str, Cylinder]]) -> list[str]:
-    """Return a sentence for every hole and pin, and for every pair of them on one axis."""
+    """Return a sentence for every hole and pin, and for every coaxial pair of them."""
     from kinetree.models.foreign.toml_text import value
 
     told = []

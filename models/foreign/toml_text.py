@@ -1,4 +1,6 @@
-"""A description as the text of a TOML file that people read: one table per thing, short lines, names in quotes where they need them."""
+"""A description as readable TOML text: one table per item, short lines, names in quotes only if
+needed.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""URDF as a description: links that fixed joints hold become one body; mimic joints become couplings.
+"""URDF as a description: links connected by fixed joints become one body; mimic joints become
+couplings.
 
-Frames agree (a link's frame is its joint's), so that coordinates, speeds and accelerations are those of other readers of the same file.
+Frames are those of URDF (a link's frame is its joint's), so that coordinates, speeds and
+accelerations equal those of other readers of the file.
 """
 
 from __future__ import annotations
@@ -101,14 +103,16 @@ def describe(
     torques: bool = False,
     keep_fixed: bool = False,
 ) -> tuple[dict, list[str]]:
-    """Return the description of a robot and what it leaves out."""
+    """Return the description of a robot and a list of what was left out."""
     return described(path, parsed(path), floating, limits, torques, keep_fixed)
 
 
 def described(
     path: Path, robot: Any, floating: bool, limits: bool, torques: bool, keep_fixed: bool
 ) -> tuple[dict, list[str]]:
-    """Return the description of a robot already read, and what it leaves out."""
+    """Return the description of a robot that has been read already, and a list of what was left
+    out.
+    """
     sheet = Sheet(robot.name or path.stem, path.name)
     links = {link.name: link for link in robot.links}
     into = {joint.child: joint for joint in robot.joints}
@@ -155,7 +159,7 @@ def described(
 
 
 def in_order(robot: Any, root: str, count: int, file: str) -> list[str]:
-    """Return the links from the root outwards, in the order of the file."""
+    """Return the links from the root outwards, siblings in the order of the file."""
     children: dict[str, list[str]] = {}
     for joint in robot.joints:
         children.setdefault(joint.parent, []).append(joint.child)
@@ -170,7 +174,7 @@ def in_order(robot: Any, root: str, count: int, file: str) -> list[str]:
 
 
 def without_mass(order: list[str], links: dict[str, Any], into: dict[str, Any]) -> set[str]:
-    """Return links on moving joints that are massless together with everything behind them."""
+    """Return links on moving joints that, together with everything attached to them, have no mass."""
     heavy = set()
     for link in reversed(order):
         lump = lump_of(links[link])
@@ -216,7 +220,7 @@ def add_bodies(
     root: str,
     floating: bool,
 ) -> None:
-    """Add one body per link that moves by itself, and the root."""
+    """Add one body per link that is not merged into another, and the root."""
     lumps: dict[str, Lump] = {}
     for link in order:
         carrier, pose = carriers[link]
@@ -238,7 +242,7 @@ def add_bodies(
 
 
 def body_names(sheet: Sheet, order: list[str], carriers: dict[str, Any]) -> list[str]:
-    """Return the body that each link belongs to, or ground."""
+    """Return the name of the body that each link belongs to, or ground."""
     moving = [link for link in order if carriers[link][0] == link]
     names = list(sheet.bodies)
     if len(names) < len(moving):
@@ -255,7 +259,7 @@ def add_looks(
     names: dict[str, str],
     folder: Path,
 ) -> None:
-    """Add the visuals of all links to their bodies."""
+    """Add the visuals of all links to their bodies as shapes."""
     links = {link.name: link for link in robot.links}
     materials = {material.name: material for material in robot.materials}
     for link in order:
@@ -277,7 +281,7 @@ def add_looks(
 
 
 def drawn(visual: Any) -> bool:
-    """Return whether a mesh is scaled evenly; others are not drawn."""
+    """Return whether the mesh of a visual is scaled uniformly; others are not displayed."""
     mesh = None if visual.geometry is None else visual.geometry.mesh
     scale = np.ravel(1.0 if mesh is None or mesh.scale is None else mesh.scale).astype(float)
     return bool(scale.min() > 0.0 and np.ptp(scale) <= 1e-9 * scale.max())
@@ -323,7 +327,7 @@ def add_joint(
 
 
 def add_mimic(sheet: Sheet, joint: Any) -> None:
-    """Add a coupling of a coordinate that follows another one."""
+    """Add a coupling for a mimic joint."""
     followed = joint.mimic.joint
     found = {
         name: table["coordinates"][0]

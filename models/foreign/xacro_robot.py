@@ -1,4 +1,4 @@
-"""A robot in URDF with xacro's macros as a description."""
+"""URDF robots with xacro macros as descriptions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ def describe(
     keep_fixed: bool = False,
     arguments: Mapping[str, object] | None = None,
 ) -> tuple[dict, list[str]]:
-    """Return the description of a robot and what it leaves out; `arguments` are those of xacro:arg."""
+    """Return the description of a robot and a list of what was left out; `arguments` are those of
+    xacro:arg.
+    """
     return described(
         path, parsed(path, expanded(path, arguments)), floating, limits, torques, keep_fixed
     )

@@ -1,4 +1,5 @@
-"""URDF from its macros: `.xacro` files through the package xacro, which replaces macros, properties, arguments and included files.
+"""URDF from `.xacro` files by the package xacro, which expands macros, properties, arguments and
+included files.
 
 Expressions in such files are evaluated by that package while the file is read.
 """

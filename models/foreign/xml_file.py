@@ -1,4 +1,4 @@
-"""XML files of others as trees, within bounds: no document types, no entities, no endless nesting."""
+"""Foreign XML files as trees, with limits: no document types, no entities, bounded nesting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ PIECE = 1 << 20  # bytes
 
 
 def xml_tree(path: Path, kind: str) -> Element:
-    """Return the root element of a file, tags without their name spaces; ModelError otherwise."""
+    """Return the root element of a file, with tags stripped of name spaces; raises ModelError
+    otherwise.
+    """
     try:
         if path.stat().st_size > LARGEST_XML:
             raise refused(str(path), f"{path.stat().st_size} bytes", f"at most {LARGEST_XML}")

@@ -1,1 +1,1 @@
-"""Gradients of whole runs: the discrete adjoint of their steps, events and changes of stage."""
+"""Gradients of whole runs: the discrete adjoint of their steps, events and stage changes."""

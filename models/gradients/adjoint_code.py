@@ -1,6 +1,8 @@
-"""Straight-line code that a gradient of a run needs of one structure: rates, products with their transposed slopes, the projection onto loops.
+"""Generated straight-line code that the gradient of a run needs for one structure: rates, products
+with transposed Jacobians, the projection onto loops.
 
-All functions are int32 (t, pair, given, out), see `forward_steps.py`; `given` holds inputs, the parameters asked for, held numbers.
+All functions are int32 (t, pair, given, out), see `forward_steps.py`; `given` holds inputs, the
+requested parameters, and held values.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ MOST_KEPT = 64  # structures
 
 @dataclass
 class AdjointCode:
-    """Compiled functions of one structure and their assumptions."""
+    """The compiled functions of one structure and the assumptions under which they are valid."""
 
     system: System
     parameters: tuple[str, ...]
@@ -56,7 +58,7 @@ class AdjointCode:
         return {name: OWN(self.address(name)) for name in self.places}
 
     def call(self, name: str, t: float, pair: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """Evaluate a function once."""
+        """Evaluate a function once and return its result."""
         out = np.zeros(max(self.n + 1 + self.given, self.sides))
         whole = np.concatenate([pair, np.zeros(3 * self.n + self.sides - pair.size)])
         if self.functions[name](t, whole.ctypes.data, given.ctypes.data, out.ctypes.data) != 0:
@@ -72,7 +74,7 @@ KEPT: dict[tuple, AdjointCode] = {}
 
 
 class Builder:
-    """Nodes of the functions of one structure on one tape."""
+    """Builds the functions of one structure as nodes of one trace."""
 
     def __init__(self, system: System, parameters: Sequence[str]):
         c = system.compiled
@@ -84,7 +86,7 @@ class Builder:
         self.tape = self.trace.tape
 
     def group(self, name: str, count: int) -> list[int]:
-        """Return new symbols."""
+        """Return new symbols of a group."""
         return [self.tape.symbol(name, k, 0.5) for k in range(count)]
 
     @property
@@ -93,7 +95,9 @@ class Builder:
 
     @property
     def wanted(self) -> list[int]:
-        """Return state, time, and given numbers, in the order of `out`."""
+        """Return the variables of differentiation, state, time and given values, in the order of
+        `out`.
+        """
         c = self.system.compiled
         own = [
             self.tape.symbol("parameters", c.parameters.index(name), 0.5)
@@ -112,18 +116,18 @@ class Builder:
         return [found[i] for i in wanted]
 
     def seeded(self, nodes: Sequence[int], factors: Sequence[int]) -> dict[int, int]:
-        """Return summed factors by node."""
+        """Return the factors by node, summed if a node occurs several times."""
         found: dict[int, int] = {}
         for node, factor in zip(nodes, factors, strict=True):
             found[node] = self.tape.add(found[node], factor) if node in found else factor
         return found
 
     def transposed(self, nodes: Sequence[int]) -> list[int]:
-        """Return the products of factors w with the slopes of nodes by everything."""
+        """Return the products of factors w with the Jacobian of nodes by all variables."""
         return self.slopes(self.seeded(nodes, self.group("w", len(nodes))), self.wanted)
 
     def bend(self, products: Sequence[int]) -> list[int]:
-        """Return the slopes of wᵀ J v, from the products wᵀ J."""
+        """Return the derivatives of wᵀ J v, from the products wᵀ J."""
         total = self.tape.constant(0.0)
         for product, v in zip(products[: self.n], self.group("v", self.n), strict=True):
             total = self.tape.add(total, self.tape.mul(product, v))
@@ -131,7 +135,9 @@ class Builder:
 
     # -- conditions of laws ---------------------------------------------------------------------
     def conditions(self, rates: Sequence[int]) -> list[tuple[int, int]]:
-        """Return a node that changes where a condition does, and one that is zero there."""
+        """Return pairs of nodes for the conditions in the rates: one that changes with the
+        condition, and one that is zero where it changes.
+        """
         tape, found = self.tape, []
         one, zero = tape.constant(1.0), tape.constant(0.0)
         for i in alive(tape, rates):
@@ -146,8 +152,8 @@ class Builder:
 
     # -- loops ----------------------------------------------------------------------------------------------------------------------------
     def closed(self) -> list[int]:
-        """Return the state moved onto the loops by one step of Newton's iteration, which is exact
-        where the gap is the error of a step.
+        """Return the state projected onto the loops by one Newton step, which is exact if the gap
+        is a step's error.
         """
         ws, recording = self.recording.ws, self.recording
         nq, nu = self.sizes["q"], self.sizes["u"]
@@ -167,8 +173,8 @@ class Builder:
         return [*coordinates, *new, *self.group("x", self.sizes["x"])]
 
     def answer(self, kind: str, rows: int) -> list:
-        """Return the minimum-norm change that removes constraint residuals at the state evaluated
-        last.
+        """Return the minimum-norm change that removes the constraint residuals of the last
+        evaluated state.
         """
         recording = self.recording
         if not self.familiar:
@@ -190,8 +196,8 @@ class Builder:
 
 
 def key_of(system: System, parameters: Sequence[str], implicit: bool) -> tuple:
-    """Return everything compiled that the functions depend on, without the requested parameter
-    values.
+    """Return a key of everything that the functions depend on, except the values of the requested
+    parameters.
     """
     c = system.compiled
     floats = c.floats.copy()
@@ -212,7 +218,7 @@ def key_of(system: System, parameters: Sequence[str], implicit: bool) -> tuple:
 
 
 def adjoint_code(system: System, parameters: Sequence[str], implicit: bool) -> AdjointCode:
-    """Return the functions of a structure, from a cache of the last ones."""
+    """Return the functions of a structure, from a cache of recently used ones."""
     key = key_of(system, parameters, implicit)
     if key not in KEPT:
         while len(KEPT) >= MOST_KEPT:
@@ -222,7 +228,9 @@ def adjoint_code(system: System, parameters: Sequence[str], implicit: bool) -> A
 
 
 def traced_code(system: System, parameters: Sequence[str], implicit: bool) -> AdjointCode:
-    """Trace and compile the functions; raise ValueError with the reason if impossible."""
+    """Trace and compile the functions of a structure; raises ValueError with the reason if that is
+    impossible.
+    """
     c = system.compiled
     if c.counts["nc"]:
         raise ValueError("contacts that open and close have no straight line")
@@ -265,7 +273,7 @@ def traced_code(system: System, parameters: Sequence[str], implicit: bool) -> Ad
 
 
 def places_of(builder: Builder, conditions: int) -> dict[str, list[Place]]:
-    """Return the places of the functions' arguments."""
+    """Return where each function finds its arguments in the arrays `pair` and `given`."""
     c, n, at = builder.system.compiled, builder.n, 0
     places = {}
     for name, count in builder.sizes.items():

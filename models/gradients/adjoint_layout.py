@@ -1,6 +1,8 @@
-"""The glossary of gradients: what the entry points that go forwards and backwards over the steps of a run read and write.
+"""Memory layout of gradients: what the entry points that step forwards and backwards through a run
+read and write.
 
-One call works on a block of steps in one structure. Ints: the record ADJOINT. Work: the record ADJOINT_HEAD, then the parts of PARTS.
+One call processes a block of steps in one structure. Ints: the record ADJOINT. Work: the record
+ADJOINT_HEAD, then the parts of PARTS.
 """
 
 from kinetree.solvers.fields import Field

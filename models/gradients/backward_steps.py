@@ -1,4 +1,6 @@
-"""Backwards over the steps of `forwards`: slopes of a result by the state before them, by given numbers, by the beginning of their grid."""
+"""Backward pass over the steps of `forwards`: derivatives of a result by the state before them, by
+given values, and by the start time of the step grid.
+"""
 
 from kinetree.models.gradients import adjoint_layout as A
 from kinetree.models.gradients.forward_steps import (
@@ -49,7 +51,7 @@ def backwards(I, W):
 
 @kernel
 def stage_back(I, W, t, y):
-    """Write derivatives of one evaluation to `out` and the next adjoint."""
+    """Write products with the derivatives of one evaluation to `out` and compute the next adjoint."""
     status, by_time = back(I, W, I.back, t, y)
     add(part(W, I.at_scratch, 0, I.n), 1.0, part(W, I.at_out, 0, I.n))
     return status, by_time
@@ -57,7 +59,7 @@ def stage_back(I, W, t, y):
 
 @kernel
 def factors(I, W, a, b):
-    """Compute a adjoint + b out, the factors of the stage before."""
+    """Compute a adjoint + b out, the adjoint factors of the stage before."""
     n = I.n
     w, adjoint, out = part(W, I.at_pair, 1, n), part(W, I.at_adjoint, 0, n), part(W, I.at_out, 0, n)
     for i in range(n):
@@ -66,7 +68,9 @@ def factors(I, W, a, b):
 
 @kernel
 def rk4_back(I, W, at, t, h, timed):
-    """Propagate adjoints through one rk4 step; optionally also by start time and step size."""
+    """Propagate adjoints through one RK4 step; if `timed`, also compute derivatives by start time
+    and step size.
+    """
     n, by_begin, by_size = I.n, 0.0, 0.0
     new, k = part(W, I.at_scratch, 0, n), part(W, I.at_scratch, 1, n)
     copy(new, part(W, I.at_adjoint, 0, n))
@@ -93,7 +97,7 @@ def rk4_back(I, W, at, t, h, timed):
 
 @kernel
 def along(a, b):
-    """Return the sum of products."""
+    """Return the scalar product of a and b."""
     total = 0.0
     for i in range(len(a)):
         total += a[i] * b[i]
@@ -102,7 +106,9 @@ def along(a, b):
 
 @kernel
 def rosenbrock_back(I, W, at, t, h, timed):
-    """Propagate adjoints through one linearly implicit step, including its Jacobian."""
+    """Propagate adjoints through one linearly implicit step, including the derivatives of its
+    Jacobian.
+    """
     n = I.n
     y, y2, k1, k2 = part(W, at, 0, n), part(W, at, 1, n), part(W, at, 2, n), part(W, at, 3, n)
     new, f, v1, v2 = (
@@ -152,7 +158,9 @@ def scaled(a, factor):
 
 @kernel
 def bent(I, W, t, y, h, v, k):
-    """Return the slopes of γ h vᵀ J k by state, time and given numbers; and by h."""
+    """Add the derivatives of γ h vᵀ J k by state and given values; return those by time and by h,
+    with the status.
+    """
     n, J = I.n, part(W, I.at_matrices, 0, I.n * I.n)
     w, direction = part(W, I.at_pair, 1, n), part(W, I.at_pair, 2, n)
     by_size = 0.0

@@ -1,9 +1,9 @@
-"""States that count, which no small change of state or parameters reaches: numbers of samples,
-seeds, instants at which late commands are released.
+"""Counting states, which small changes of state or parameters do not affect: numbers of samples,
+random seeds, release times of delayed commands.
 
-They change at events alone, by other such states, constants and the start of the run. Their
-derivatives are zero, and differences through an event would move samples past one another, or draw
-other random numbers.
+They change only at events, and only by other such states, constants and the start of the run. Their
+derivatives are zero; finite differences through an event would move samples past one another, or
+draw other random numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from kinetree.models.expressions.parse import ExpressionError, names, parse
 
 
 def counted_states(description: Description, followed: Collection[str]) -> frozenset[str]:
-    """Return the states whose values depend neither on the `followed` parameters nor on the motion."""
+    """Return the states whose values depend neither on the `followed` parameters nor on the
+    solution.
+    """
     settings: dict[str, list[float | str]] = {name: [] for name in description.states}
     for target, value in all_settings(description):
         if target in settings:
@@ -45,13 +47,13 @@ def counted_states(description: Description, followed: Collection[str]) -> froze
 
 
 def all_settings(description: Description) -> Iterator[tuple[str, float | str]]:
-    """Yield what events and the starts of stages set, with its expression."""
+    """Yield all names that events and stage changes set, with the expressions."""
     for part in (*description.events.values(), *description.stages):
         yield from part.set.items()
 
 
 def used_names(value: float | str) -> frozenset[str]:
-    """Return the names of an expression; what cannot be read uses an unknown one."""
+    """Return the names in an expression; an unreadable one counts as using an unknown name."""
     try:
         return frozenset(names(parse(value)))
     except ExpressionError:
@@ -59,7 +61,7 @@ def used_names(value: float | str) -> frozenset[str]:
 
 
 def is_zero(value: float | str) -> bool:
-    """Return whether a rate is nothing."""
+    """Return whether a rate is the constant 0."""
     try:
         return float(value) == 0.0
     except ValueError:

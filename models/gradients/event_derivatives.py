@@ -1,7 +1,8 @@
-"""Derivatives of events: state after by state before, by the instant, and of the condition.
+"""Derivatives of events: of the state afterwards by the state before and by the event time, and of
+the condition.
 
-The engine itself carries the event out from states beside the one at which it stood, in a copy of its memory: whatever an event or a change of stage
-may do is differentiated as it is done, by differences of fourth order.
+The engine executes the event from neighbouring states in a copy of its memory. Whatever an event or
+a stage change does is therefore differentiated as it is executed, by fourth-order differences.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ MOMENT = 1.0  # s: instants are moved by DIFFERENCE_STEP of it, which late times
 
 
 class OtherWayError(ValueError):
-    """Error: a neighbouring state leads to a different sequence of events."""
+    """Raised if a neighbouring state leads to a different sequence of events."""
 
 
 @dataclass
 class EventSlopes:
-    """Slopes of an event: rows (state, given) after it, columns (state, given) before it; slopes of the condition."""
+    """Derivatives of an event: rows (state, given) after it, columns (state, given) before it;
+    derivatives of its condition.
+    """
 
     states: np.ndarray
     by_time: np.ndarray
@@ -62,7 +65,7 @@ class InstanceCopy:
         self.head = U.UNIT_HEAD.of(self.work)
 
     def at(self, state: np.ndarray, given: np.ndarray, t: float) -> None:
-        """Set a state near the saved one."""
+        """Set a state near the saved one in the copy."""
         self.work[:] = self.happening.work
         ws, ends = self.ws, np.cumsum([self.ws.q.size, self.ws.u.size])
         ws.q[:], ws.u[:], ws.x[:] = np.split(state, ends)
@@ -73,7 +76,7 @@ class InstanceCopy:
         self.head.time = t
 
     def after(self) -> tuple[int, int, np.ndarray]:
-        """Return stage, event count, state and held numbers after the event."""
+        """Execute the event and return stage, event count, state and held values after it."""
         events = int(self.head.events)
         status = self.advance(self.happening.option, self.happening.until)
         if status not in (L.Status.OK, L.Status.EVENT):
@@ -84,7 +87,7 @@ class InstanceCopy:
         return stage, int(self.head.events) - events, np.concatenate([state, given])
 
     def guards(self, t: float) -> np.ndarray:
-        """Return all guards of the structure."""
+        """Return the values of all guards of the structure."""
         self.refresh(0, t)
         first = int(self.stages.unit.header.at_guards)
         return self.work[first : first + len(self.stages.unit.compiled[self.stage].guards)].copy()
@@ -150,9 +153,9 @@ def event_differences(
     step: float = DIFFERENCE_STEP,
     noise: float = ROUNDING,
 ) -> np.ndarray:
-    """Return a derivative at zero, with a smaller step if the event sequence changes, or if what an
-    event sets jumps between the points by more than `noise`, a part of the values, as rounded
-    measures do.
+    """Return a derivative at zero by differences. The step is reduced if the sequence of events
+    changes, or if what an event sets jumps between the points by more than a fraction `noise` of
+    its value, as quantised measurements do.
     """
     h = step * size
     for attempt in range(TRIES):

@@ -1,6 +1,8 @@
-"""Discrete adjoints of the methods of fixed step: over the steps as `rk4` and `semi_implicit` make them, and back with transposed slopes.
+"""Discrete adjoints of the fixed-step methods: forward steps as `rk4` and `semi_implicit` make
+them, and backward steps with transposed Jacobians.
 
-Right-hand side and slopes are straight-line functions at addresses, all int32 (t, pair, given, out):
+Right-hand side and derivatives are straight-line functions given by addresses, all int32 (t, pair,
+given, out):
 
     rates  pair = y         out = f                    back   pair = (y, w)     out = wᵀ ∂f/∂(y, t, given)
     bend   pair = (y, w, v) out = ∂(wᵀ J v)/∂(y, t, given)
@@ -34,7 +36,7 @@ sees_work: Callable[[Any], Any] = cast(Any, whole(A.ADJOINT_HEAD))
 
 @kernel
 def part(W, at, k, n):
-    """Return vector k of those stored at a place."""
+    """Return the view of vector k of n values stored at index `at`."""
     return W[at + k * n : at + (k + 1) * n]
 
 
@@ -54,7 +56,7 @@ def add(to, scale, what):
 
 @kernel
 def give_inputs(I, W, t):
-    """Write the inputs at time t."""
+    """Write the values of the inputs at time t."""
     for k in range(I.inputs if I.curved != 0 else 0):
         total, s = 0.0, t - W.origin
         for m in range(5, -1, -1):
@@ -64,7 +66,7 @@ def give_inputs(I, W, t):
 
 @kernel
 def input_rates(I, W, t, slopes):
-    """Return the time derivative caused by the inputs."""
+    """Return the time derivative that varying inputs cause."""
     found = 0.0
     for k in range(I.inputs if I.curved != 0 else 0):
         total, s = 0.0, t - W.origin
@@ -83,7 +85,9 @@ def rates(I, W, out, t, y):
 
 @kernel
 def back(I, W, address, t, y):
-    """Compute products with transposed derivatives at (t, y); return status and derivative by t."""
+    """Compute products with transposed derivatives at (t, y); return the status and the derivative
+    by t.
+    """
     n = I.n
     give_inputs(I, W, t)
     copy(part(W, I.at_pair, 0, n), y)
@@ -96,7 +100,7 @@ def back(I, W, address, t, y):
 
 @kernel
 def end_of_step(I, W):
-    """Return the end of the next step, and its anchor."""
+    """Return the end of the next step, and how that time depends on the start of the grid."""
     t = W.base + (W.counted + 1.0) * W.step
     target = W[I.at_targets + int(W.next)]
     if t > target - 1e-9 * W.step:
@@ -120,7 +124,9 @@ def advance_grid(I, W, t):
 
 @kernel
 def forwards(I, W):
-    """Step until the block is full, all targets are reached, or `stop`; states are stored."""
+    """Make steps until the block is full, all targets are reached, or `stop`; the states are
+    stored. Return the status.
+    """
     n, k, status = I.n, 0, 0
     W[I.at_times] = W.time
     while status == 0 and k < I.capacity and int(W.next) < I.targets and W.time < W.stop:
@@ -142,7 +148,7 @@ def forwards(I, W):
 
 @kernel
 def closed(I, W, t, y, new):
-    """Return the state after a step on the loops."""
+    """Project the state after a step onto the loops; return the status."""
     if I.close == 0:
         copy(new, y)
         return 0
@@ -152,7 +158,7 @@ def closed(I, W, t, y, new):
 
 @kernel
 def rk4_on(I, W, at, t, t_end):
-    """Make one rk4 step and store its stage arguments and the new state."""
+    """Make one RK4 step and store its stage arguments and the new state; return the status."""
     n, h = I.n, t_end - t
     y, y2, y3, y4, new = (
         part(W, at, 0, n),
@@ -184,7 +190,7 @@ def rk4_on(I, W, at, t, t_end):
 
 @kernel
 def rosenbrock_on(I, W, at, t, t_end):
-    """Make one linearly implicit step and store its stages and the new state."""
+    """Make one linearly implicit step and store its stages and the new state; return the status."""
     n, h = I.n, t_end - t
     y, y2, k1, k2, new = (
         part(W, at, 0, n),
@@ -213,7 +219,7 @@ def rosenbrock_on(I, W, at, t, t_end):
 
 @kernel
 def jacobian(I, W, t, y, f):
-    """Compute ∂f/∂y by differences."""
+    """Compute ∂f/∂y by finite differences; return the status."""
     n, status = I.n, 0
     moved, other, J = (
         part(W, I.at_scratch, 5, n),
@@ -233,7 +239,7 @@ def jacobian(I, W, t, y, f):
 
 @kernel
 def shifted(I, W, h, transposed):
-    """Return the factors of I - γ h J or of its transpose; 1 if singular."""
+    """Compute the factors of I - γ h J or of its transpose; return 1 if singular, else 0."""
     n, J, a = I.n, part(W, I.at_matrices, 0, I.n * I.n), part(W, I.at_matrices, 1, I.n * I.n)
     for i in range(n):
         for j in range(n):
@@ -251,7 +257,9 @@ def go_forwards(ints, work):
 
 @kernel
 def crossings(I, W):
-    """Note the steps of a block at whose ends a condition of a law stands on different sides."""
+    """List the steps of a block over which a condition in a law changes its truth value; return the
+    status.
+    """
     n, m, count, status = I.n, I.sides, 0, 0
     for k in range(int(W.steps) + 1):
         t = W[I.at_times + k]
@@ -272,5 +280,7 @@ def crossings(I, W):
 
 @kept
 def find_crossings(ints, work):
-    """Write the steps of a block over which a condition of a law changes."""
+    """List the steps of a block over which a condition in a law changes its truth value; return the
+    status.
+    """
     return crossings(sees_ints(ints), sees_work(work))

@@ -1,8 +1,11 @@
-"""Gradient of an output at the end of a run by parameters: the discrete adjoint of the steps, events and changes of stage that the run has made.
+"""Gradient of an output at the end of a run by parameters: the discrete adjoint of the steps,
+events and stage changes of the run.
 
-Over the steps λ_n = (∂Φ/∂y)ᵀ λ_(n+1); the slopes by all parameters at once are ∂g/∂p + Σ (∂Φ/∂p)ᵀ λ + (∂y_0/∂p)ᵀ λ_0. Where something happens, at
-s(t_e, y, p) = 0 on the dense output H of a step, y⁺ = R(y⁻, t_e, p): with T the slope by t_e of all that follows and of R along H,
-λ⁻ = R_yᵀ λ⁺ - T s_y / (s_y H' + s_t), and the grid of the steps behind begins at t_e. The cost does not depend on the number of parameters.
+Over the steps λ_n = (∂Φ/∂y)ᵀ λ_(n+1); the derivatives by all parameters at once are ∂g/∂p + Σ
+(∂Φ/∂p)ᵀ λ + (∂y_0/∂p)ᵀ λ_0. At an event, s(t_e, y, p) = 0 on the dense output H of a step and y⁺ =
+R(y⁻, t_e, p): with T the derivative by t_e of all that follows and of R along H, λ⁻ = R_yᵀ λ⁺ - T
+s_y / (s_y H' + s_t), and the grid of the following steps starts at t_e. The cost does not depend on
+the number of parameters.
 """
 
 from __future__ import annotations
@@ -110,7 +113,7 @@ def run_gradient(
 
 
 def recorded_run(result: Result, chosen: tuple[str, ...]) -> RecordedRun:
-    """Return the recorded run, cached with the result."""
+    """Return the recorded run, which is cached with the result."""
     if result.way is None or result.way[0] != chosen:
         result.way = chosen, RecordedRun(result, chosen)
     return result.way[1]
@@ -118,7 +121,9 @@ def recorded_run(result: Result, chosen: tuple[str, ...]) -> RecordedRun:
 
 @dataclass
 class Slopes:
-    """Slopes of the result, going backwards: by the state, by given numbers, by the instant at which the present grid of steps begins."""
+    """Derivatives of the result during the backward pass: by the state, by given values, by the
+    start time of the current step grid.
+    """
 
     state: np.ndarray
     given: np.ndarray
@@ -126,7 +131,7 @@ class Slopes:
 
 
 class RecordedRun:
-    """A run forwards and backwards."""
+    """A recorded run with its forward and backward passes."""
 
     def __init__(self, result: Result, chosen: Sequence[str]):
         self.result = result
@@ -154,7 +159,7 @@ class RecordedRun:
         self.blocks = {stage: StepBlocks(code, self.options) for stage, code in self.codes.items()}
 
     def gradients(self, outputs: Sequence[str]) -> np.ndarray:
-        """Return the slopes of outputs by the parameters that are followed, a row for each."""
+        """Return the derivatives of outputs by the followed parameters, one row per output."""
         kept, inputs = self.forwards(), len(self.unit.compiled[0].inputs)
         ends = [self.of_end(output) for output in outputs]
         rows = []
@@ -167,7 +172,9 @@ class RecordedRun:
 
     # -- forwards -------------------------------------------------------------------------------------------------------------------------
     def forwards(self) -> list[list[SavedStart]]:
-        """Integrate all pieces, checking them against the run."""
+        """Repeat the run piece by piece, compare it with the recorded one, and return the saved
+        starts of blocks.
+        """
         found = []
         for number, piece in enumerate(self.pieces):
             blocks = self.blocks[piece.stage]
@@ -190,7 +197,9 @@ class RecordedRun:
 
     # -- backwards ------------------------------------------------------------------------------------------------------------------------
     def of_end(self, output: str) -> Slopes:
-        """Return the slopes of the output by the last state, and directly by given numbers."""
+        """Return the derivatives of the output by the last state, and those directly by given
+        values.
+        """
         piece = self.pieces[-1]
         c, code = self.stages.systems[piece.stage].compiled, self.codes[piece.stage]
         names = (*c.coordinates, *c.speeds, *c.states)
@@ -234,7 +243,7 @@ class RecordedRun:
         return Slopes(found[: len(names)], found[len(names) :])
 
     def backwards(self, piece: Piece, kept: list[SavedStart], slopes: Slopes) -> None:
-        """Propagate adjoints over one piece."""
+        """Propagate adjoints backwards over one piece."""
         blocks = self.blocks[piece.stage]
         if piece.happening is not None:
             self.through(piece, piece.happening, kept, slopes)
@@ -281,8 +290,8 @@ class RecordedRun:
     # -- beginning ------------------------------------------------------------------------------------------------------------------------
     @cached_property
     def start_slopes(self) -> np.ndarray:
-        """Return ∂(state, given numbers)/∂parameters at the beginning, but for the parameters among
-        the given numbers; rows are parameters.
+        """Return ∂(state, given values)/∂parameters at the start, except for parameters among the
+        given values; rows are parameters.
         """
         unit, rows = self.unit, []
         rest = bool(unit.description.run.prepare)

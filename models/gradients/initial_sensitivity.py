@@ -21,7 +21,9 @@ LOOSE = 1e-10  # part of the largest singular value below which nothing holds a 
 def equilibrium_slopes(
     code: AdjointCode, unit: Unit, piece: Piece, chosen: Sequence[str]
 ) -> np.ndarray | None:
-    """Return ∂(state, held numbers)/∂parameters of an equilibrium, or None if not available."""
+    """Return ∂(state, held values)/∂parameters of an equilibrium by the implicit function theorem,
+    or None if that is not available.
+    """
     c, d = code.system.compiled, unit.description
     nq, nu = len(c.coordinates), len(c.speeds)
     if (
@@ -52,13 +54,13 @@ def equilibrium_slopes(
 
 
 def changed_unit(unit: Unit, values: dict[str, float]) -> Unit:
-    """Return the unit compiled with other parameter values and their equilibrium."""
+    """Return the unit compiled with other parameter values, starting from their equilibrium."""
     system = Cases(unit.system, {name: [value] for name, value in values.items()}, None).system(0)
     return make_unit(system, unit.integrator, unit.method)
 
 
 def unit_with_numbers(unit: Unit, names: Sequence[str]) -> Unit:
-    """Return the unit with numbers for parameters given as expressions."""
+    """Return the unit with parameters given as expressions replaced by their values."""
     values, own = Instance(unit.compiled[0]).ws.val, unit.description.parameters
     written = {
         name: float(values[unit.compiled[0].registers[name]])
@@ -69,7 +71,7 @@ def unit_with_numbers(unit: Unit, names: Sequence[str]) -> Unit:
 
 
 def dependent_parameters(unit: Unit) -> dict[str, tuple[str, ...]]:
-    """Return parameters computed from others, with those others."""
+    """Return the parameters computed from others, with these others."""
     own = unit.description.parameters
     found = {
         name: tuple(sorted(names_in(parse(each.value)) & own.keys()))

@@ -1,11 +1,11 @@
-"""Jumps of laws inside the steps of a run: how their instants depend on state and parameters.
+"""Jumps of force laws inside the steps of a run: how their instants depend on state and parameters.
 
 A law such as if(t < t1, 1, -1), a clipped damping force at the touch of a soft contact, or floor(x)
-changes its value where a condition g(t, y, p) = 0 comes true. The rates are f⁻ before and f⁺ after
-that instant, the state is continuous, and a change of state or parameters moves the instant by
--(g_y δy + g_p δp)/ġ. Behind it the state differs by (f⁺ - f⁻)(g_y δy + g_p δp)/ġ: the saltation term,
-of which the steps of a fixed grid know nothing (J. Aizerman, F. Gantmacher, Quart. J. Mech. Appl.
-Math. 11 (1958) 163). Conditions at which the rates do not jump (corners) need no term.
+changes its value where g(t, y, p) = 0. The rates are f⁻ before and f⁺ after that instant, the state
+is continuous, and a change of state or parameters moves the instant by -(g_y δy + g_p δp)/ġ.
+Afterwards the state differs by (f⁺ - f⁻)(g_y δy + g_p δp)/ġ: the saltation term, which fixed steps
+do not contain (J. Aizerman, F. Gantmacher, Quart. J. Mech. Appl. Math. 11 (1958) 163). Conditions
+at which the rates do not jump (kinks) need no such term.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LawJump:
 
 
 def law_jumps(blocks: StepBlocks, k: int) -> list[LawJump]:
-    """Return the jumps of the rates inside step k of a block, in the order of time."""
+    """Return the jumps of the rates inside step k of a block, ordered by time."""
     t0, t1, y0, y1 = blocks.step_at(k)
     h = t1 - t0
     f0, f1 = blocks.rates(t0, y0), blocks.rates(t1, y1)
@@ -79,7 +79,9 @@ def law_jump(
     changed: np.ndarray,
     step: tuple[float, float],
 ) -> LawJump | None:
-    """Return the jump between two instants where conditions change; None where nothing jumps."""
+    """Return the jump between two instants across which conditions change; None if the rates do not
+    jump.
+    """
     width, codes, n = high - low, blocks.codes, blocks.n
     before, after = blocks.rates(low, state(low)), blocks.rates(high, state(high))
     earlier, later = max(low - width, step[0]), min(high + width, step[1])
@@ -117,12 +119,14 @@ def law_jump(
 
 
 def hermite(s: float) -> tuple[float, float, float, float]:
-    """Return the weights of both states and, times the step, of both rates."""
+    """Return the cubic Hermite weights at s of both end states and (times the step) of both end
+    rates.
+    """
     b = s * s * (3.0 - 2.0 * s)
     return 1.0 - b, b, s * (s - 1.0) ** 2, s * s * (s - 1.0)
 
 
 def hermite_slopes(s: float) -> tuple[float, float, float, float]:
-    """Return their derivatives by s."""
+    """Return the derivatives of the cubic Hermite weights by s."""
     b = 6.0 * s * (1.0 - s)
     return -b, b, (s - 1.0) * (3.0 * s - 1.0), s * (3.0 * s - 2.0)

@@ -1,6 +1,8 @@
-"""Blocks of steps of one structure: forwards with all that the way back needs, backwards from any of them.
+"""Blocks of steps in one structure: forward pass with all data that the backward pass needs,
+backward pass from any block.
 
-A block holds what fits into MEMORY; of the blocks before the last one only the beginnings are kept, and they are gone through once more.
+A block holds as many steps as fit into MEMORY. Of blocks before the last one only the starts are
+kept, and their steps are repeated in the backward pass.
 """
 
 from __future__ import annotations
@@ -93,7 +95,9 @@ class StepBlocks:
         self.head.stop = piece.happening.time if piece.happening else np.inf
 
     def enter(self, piece: Piece, before: StepBlocks | None) -> None:
-        """Go to the beginning of a piece; its step grid starts there or continues."""
+        """Go to the start of a piece; its step grid starts there, or continues that of the piece
+        before.
+        """
         self.tell(piece)
         head = self.head
         if before is None:
@@ -108,7 +112,7 @@ class StepBlocks:
         self.part("path")[:] = piece.state
 
     def forwards(self) -> list[SavedStart]:
-        """Integrate to the end of the piece and save where each block begins."""
+        """Integrate to the end of the piece and return the saved starts of its blocks."""
         found = []
         while True:
             found.append(
@@ -136,12 +140,12 @@ class StepBlocks:
         return self.part("path", SLOTS * self.steps).copy()
 
     def given_at_end(self) -> np.ndarray:
-        """Return given numbers, inputs as they are at the end."""
+        """Return the given values, with the inputs at the end of the piece."""
         self.go_inputs(self.head.time)
         return self.part("given", 0, self.codes.given).copy()
 
     def go_inputs(self, t: float) -> None:
-        """Set the inputs of an instant."""
+        """Set the inputs to their values at time t."""
         if self.record.curved:
             rows = self.part("curves", 0, 6 * self.inputs).reshape(-1, 6)
             self.part("given", 0, self.codes.given)[: self.inputs] = rows @ (
@@ -155,12 +159,12 @@ class StepBlocks:
         return self.codes.call("rates", t, y, self.part("given", 0, self.codes.given))[: self.n]
 
     def ends(self) -> tuple[float, float, np.ndarray, np.ndarray]:
-        """Return both ends of the last step with their states."""
+        """Return start and end time of the last step with the states there."""
         return self.step_at(self.steps - 1)
 
     def state_at(self, t: float) -> np.ndarray:
-        """Return the cubic polynomial of states and rates at both ends of the last step; without
-        one the state itself.
+        """Return the state interpolated by cubic Hermite polynomials in the last step; the state
+        itself if there is none.
         """
         if self.steps == 0:
             return self.end
@@ -177,7 +181,7 @@ class StepBlocks:
 
     # -- backwards ------------------------------------------------------------------------------------------------------------------------
     def load(self, piece: Piece, block: SavedStart) -> None:
-        """Restore all steps of a block."""
+        """Repeat and store all steps of a block."""
         here = np.array_equal(self.loaded, block.head) if self.loaded is not None else False
         if here and self.loaded_piece is piece:
             return
@@ -191,7 +195,9 @@ class StepBlocks:
     loaded_piece: Piece | None = None
 
     def backwards(self, slopes: Slopes, happening: LocatedEvent | None) -> None:
-        """Propagate adjoints through a block, from an event inside its last step if there was one."""
+        """Propagate adjoints through a block, beginning at an event inside its last step if there
+        is one.
+        """
         steps = self.steps
         if (
             steps == 0
@@ -223,7 +229,7 @@ class StepBlocks:
         slopes.shift = float(self.head.shift) if self.began_at_event() else 0.0
 
     def jumps(self, happening: LocatedEvent | None) -> dict[int, list[LawJump]]:
-        """Return the jumps of laws by the step of the block in which they are."""
+        """Return the jumps of laws by the index of their step in the block."""
         if not self.codes.sides:
             return {}
         if find_crossings(self.ints, self.work) != 0:
@@ -240,9 +246,10 @@ class StepBlocks:
     def through_jumps(
         self, jumps: list[LawJump], k: int, behind: np.ndarray, happening: LocatedEvent | None
     ) -> None:
-        """Add what the instants of jumps inside step k do, after the step was gone through.
+        """Add the effect of jumps inside step k on the adjoints, after the step itself has been
+        processed.
 
-        `behind` are the slopes by the state at the end of the step, or where something happened.
+        `behind` contains the derivatives by the state at the end of the step, or at the event.
         """
         times, adjoint = self.part("times", 0, self.capacity + 1), self.part("adjoint")
         before, begin = adjoint.copy(), float(times[k])
@@ -256,23 +263,25 @@ class StepBlocks:
                 self.head.shift += moved * self.by_time(jump.time, jump.instant)
 
     def step_at(self, k: int) -> tuple[float, float, np.ndarray, np.ndarray]:
-        """Return beginning and end of step k, and the states there."""
+        """Return start and end time of step k, and the states there."""
         times = self.part("times", 0, self.capacity + 1)
         ends = self.part("path", SLOTS * k).copy(), self.part("path", SLOTS * (k + 1)).copy()
         return float(times[k]), float(times[k + 1]), *ends
 
     def began_at_event(self) -> bool:
-        """Return whether the block's start time depends on an event."""
+        """Return whether the start time of the block depends on an event."""
         return self.part("anchors", 0, self.capacity)[0] != FIXED
 
     def over(self, lowest: int, highest: int) -> None:
-        """Propagate adjoints over some steps."""
+        """Propagate adjoints over the steps lowest..highest - 1."""
         self.head.lowest, self.head.highest = lowest, highest
         if go_backwards(self.ints, self.work) != 0:
             raise ValueError(f"slopes of the steps before t = {self.head.time:.9g} are not finite")
 
     def from_inside(self, adjoint: np.ndarray, t: float) -> np.ndarray:
-        """Convert adjoints inside the last step to its end; return the part at its beginning."""
+        """Convert adjoints of an interpolated state inside the last step to its end; return the
+        part at its start.
+        """
         t0, t1, y0, y1 = self.ends()
         h, s = t1 - t0, (t - t0) / (t1 - t0)
         a, b, c, d = hermite(s)
@@ -294,14 +303,14 @@ class StepBlocks:
         return a * adjoint + by_begin[:n]
 
     def products(self, t: float, y: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """Return the products of factors with the slopes of the rates."""
+        """Return the products of factors with the derivatives of the rates."""
         self.go_inputs(t)
         return self.codes.call(
             "back", t, np.concatenate([y, factors]), self.part("given", 0, self.codes.given)
         )
 
     def by_time(self, t: float, products: np.ndarray) -> float:
-        """Return the product of adjoints with the time derivative, inputs included."""
+        """Return the product of adjoints with the time derivative, varying inputs included."""
         found = float(products[self.n])
         if self.record.curved:
             rows = self.part("curves", 0, 6 * self.inputs).reshape(-1, 6)

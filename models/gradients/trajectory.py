@@ -1,4 +1,4 @@
-"""The recorded trajectory of a run in pieces without events, and the memory at events."""
+"""The recorded trajectory of a run, in pieces without events, and the memory at events."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class LocatedEvent:
-    """An event or a change of stage that is located, and not yet carried out."""
+    """An event or stage change that has been located but not yet executed."""
 
     time: float
     work: np.ndarray  # of the whole unit
@@ -42,7 +42,7 @@ class LocatedEvent:
 
 @dataclass
 class Piece:
-    """Motion of one structure from an instant to the next event or target."""
+    """The solution in one structure from an instant to the next event or target."""
 
     stage: int
     time: float
@@ -59,7 +59,7 @@ class Piece:
 
 
 class GradientStages:
-    """Parameters and held numbers of all structures that a gradient uses."""
+    """Parameters and held values of all structures that a gradient uses."""
 
     def __init__(self, unit: Unit, parameters: Sequence[str]):
         self.unit, self.parameters = unit, tuple(parameters)
@@ -73,7 +73,7 @@ class GradientStages:
 
     @cached_property
     def registers(self) -> list[np.ndarray]:
-        """Return inputs, followed parameters and held numbers of every structure."""
+        """Return the registers of inputs, followed parameters and held values of every structure."""
         found = []
         for system in self.systems:
             c = system.compiled
@@ -83,8 +83,8 @@ class GradientStages:
 
     @cached_property
     def untouched(self) -> list[frozenset[int]]:
-        """Return the entries of (state, given) of every structure on which nothing that is followed depends:
-        inputs, which come from outside, the start of the run, and states that count.
+        """Return, per structure, the entries of (state, given) that do not depend on followed
+        parameters: inputs, the start of the run, and counting states.
         """
         counted = counted_states(self.unit.description, self.parameters)
         found = []
@@ -98,7 +98,7 @@ class GradientStages:
         return found
 
     def workspace(self, work: np.ndarray):
-        """Return the fields of the present structure in the work of a unit."""
+        """Return the fields of the current structure in the work block of a unit."""
         stage = int(U.UNIT_HEAD.of(work).stage)
         return stage, fields_of(
             work[int(self.unit.header.at_workspace) :],
@@ -108,7 +108,7 @@ class GradientStages:
         )
 
     def numbers(self, work: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-        """Return stage, state, and given numbers."""
+        """Return stage, state, and given values."""
         stage, ws = self.workspace(work)
         return stage, np.concatenate([ws.q, ws.u, ws.x]), ws.val[self.registers[stage]]
 
@@ -123,8 +123,8 @@ def unit_and_options(result: Result) -> tuple[Unit, Options]:
 def started_run(
     result: Result, parameters: dict[str, float] | None = None, unit: Unit | None = None
 ) -> Run:
-    """Return a new instance at the beginning of the run, with other parameters or by another unit
-    if they are given.
+    """Return a new instance at the start of the run, optionally with other parameters or another
+    unit.
     """
     own, options = unit_and_options(result)
     run = Run(unit or own)
@@ -140,7 +140,7 @@ def started_run(
 
 
 class Recorder:
-    """Records a run piece by piece."""
+    """Records a run piece by piece between events."""
 
     def __init__(self, result: Result, stages: GradientStages):
         self.run, self.result, self.stages = started_run(result, None, stages.unit), result, stages
@@ -154,14 +154,14 @@ class Recorder:
         self.begin(True, False)
 
     def begin(self, fresh: bool, moves: bool) -> None:
-        """Begin a new piece at the present state."""
+        """Start a new piece at the current state."""
         stage, state, given = self.stages.numbers(self.run.work)
         self.pieces.append(
             Piece(stage, float(self.run.head.time), state, given.copy(), fresh, moves)
         )
 
     def whole(self) -> list[Piece]:
-        """Return the recorded trajectory up to its last row."""
+        """Repeat the run up to its last row and return the recorded pieces."""
         times = self.result.time
         for begin, end in zip(times[:-1], times[1:], strict=True):
             if not self.moving:
@@ -176,7 +176,7 @@ class Recorder:
         return self.pieces
 
     def go(self, option: int, until: float, polynomials: dict[str, np.ndarray] | None) -> None:
-        """Advance, from event to event."""
+        """Advance the run up to a time, stopping at events."""
         option |= U.STOP_AROUND_EVENT
         if polynomials is not None and self.pieces[-1].targets:
             self.begin(False, False)
@@ -217,8 +217,8 @@ class Recorder:
         return ws.val[[registers[name] for name in self.names]]
 
     def curves(self, polynomials: dict[str, np.ndarray], since: float) -> np.ndarray:
-        """Return six coefficients of every input about an instant `since` after the origin of the
-        polynomials.
+        """Return the six polynomial coefficients of every input about the instant `since` after the
+        origin of the polynomials.
         """
         c = self.stages.unit.compiled[0]
         found = np.zeros((len(c.inputs), 6))

@@ -1,4 +1,6 @@
-"""Elementary cycles of a closed chain: each joint outside the spanning tree closes one ([SC24], joint-coordinate method)."""
+"""Elementary cycles of a mechanism with closed loops: each joint outside the spanning tree closes
+one ([SC24], joint-coordinate method).
+"""
 
 from __future__ import annotations
 

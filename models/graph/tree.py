@@ -1,7 +1,9 @@
-"""Spanning tree and regular numbering of the graph of bodies and joints ([Sh24] section 1, theory of closed chains [SC24]).
+"""Spanning tree and regular numbering of the graph of bodies and joints ([Sh24] section 1, theory
+of closed chains [SC24]).
 
-Joints whose cut the user forbids come first, then joints used in their own direction, then short branches, then joints of few freedoms.
-Bodies keep the user's order wherever it already is regular. Cost O((N + J) log J).
+Preferred tree joints are those that the user forbids to cut, then joints used in their own
+direction, then short branches, then joints with few degrees of freedom. Bodies keep the user's
+order wherever it is regular already. Cost O((N + J) log J).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ Edge = tuple[str, str, str, bool | None]  # joint, parent, child, cut
 
 
 class GraphError(ValueError):
-    """Bodies that no joint connects to the ground."""
+    """Raised for bodies that no joint connects to the ground."""
 
     def __init__(self, bodies: Sequence[str]):
         super().__init__("no path to ground: " + ", ".join(bodies))
@@ -24,7 +26,9 @@ class GraphError(ValueError):
 
 @dataclass(frozen=True)
 class Topology:
-    """The tree in regular numbering: entry k belongs to body number k + 1, numbers of predecessors are smaller; the ground is 0."""
+    """The tree in regular numbering: entry k belongs to body number k + 1, predecessors have
+    smaller numbers; the ground is 0.
+    """
 
     order: tuple[str, ...]
     parent: tuple[int, ...]
@@ -36,7 +40,9 @@ class Topology:
 def regular_numbering(
     bodies: Sequence[str], joints: Sequence[Edge], freedoms: Mapping[str, int] | None = None
 ) -> Topology:
-    """Find the tree and number its bodies; `freedoms` of joints break ties, and joints of six freedoms are never cut if possible."""
+    """Return the spanning tree with regular numbering; `freedoms` (degrees of freedom of joints)
+    breaks ties, and joints with six are not cut if possible.
+    """
     reached = spanning_tree(bodies, joints, freedoms or {})
     missing = [body for body in bodies if body not in reached]
     if missing:
@@ -78,7 +84,9 @@ def spanning_tree(
     heap: list[tuple[int, int, int, int, str, str, bool]] = []
 
     def enter(start: str) -> None:
-        """Offer the joints of a new body, and add rigidly connected bodies at once."""
+        """Add the joints of a newly reached body to the queue, and reach at once the bodies
+        connected by joints that must be kept.
+        """
         stack = [start]
         while stack:
             body = stack.pop()
@@ -116,7 +124,7 @@ def spanning_tree(
 
 
 def forest(edges: Sequence[tuple[str, str, str]], names: Sequence[str]) -> set[str]:
-    """Return the named joints that close no cycle when they are added in order."""
+    """Return those of the named joints that close no cycle when they are added in order."""
     ends = {name: (parent, child) for name, parent, child in edges}
     leader: dict[str, str] = {}
 
@@ -137,7 +145,9 @@ def forest(edges: Sequence[tuple[str, str, str]], names: Sequence[str]) -> set[s
 
 
 def peel(bodies: Sequence[str], predecessor: Mapping[str, str]) -> list[str]:
-    """Return a regular numbering of a tree by removing leaves, which get the largest numbers."""
+    """Return a regular numbering of a tree by repeatedly removing leaves, which get the largest
+    numbers.
+    """
     place = {body: k for k, body in enumerate(bodies)}
     carried = {GROUND: 0} | dict.fromkeys(bodies, 0)
     for body in bodies:
@@ -156,7 +166,7 @@ def peel(bodies: Sequence[str], predecessor: Mapping[str, str]) -> list[str]:
 
 
 def path_set(parent: Sequence[int], i: int) -> tuple[int, ...]:
-    """Return P_i: joints on the path from the ground to body i, i included, ascending."""
+    """Return P_i: the joints on the path from the ground to body i, including i, ascending."""
     path = []
     while i > 0:
         path.append(i)

@@ -1,1 +1,1 @@
-"""Hydraulic circuits: the registry of places and elements, and what they bring together."""
+"""Hydraulic circuits: the registry of nodes and components, and their shared laws."""

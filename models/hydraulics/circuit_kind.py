@@ -20,7 +20,9 @@ def none(label: str, element: Any, named: Callable[[str], str]) -> dict[str, Sta
 
 @dataclass(frozen=True)
 class HydraulicKind:
-    """A place or an element. Names are LABEL.suffix; `element` is its table."""
+    """The declaration of a hydraulic node or component. Names are LABEL.suffix; `element` is its
+    table.
+    """
 
     table: type[Named]  # keys; the docstring is its line in docs and in `kinetree explain`
     law: Callable[

@@ -1,4 +1,4 @@
-"""Shared by cylinders and motors: displaced oil, leakage, friction."""
+"""Laws shared by hydraulic cylinders and motors: displaced oil, leakage, friction."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def displace(
 def tell(
     circuit: Circuit, label: str, element: Displacing, rates: tuple[E, E], speed: E, unit: str
 ) -> None:
-    """Define stiffness -Σ area²/compliance and force rate for couplings; a node of given pressure
-    has no stiffness.
+    """Define the force per travel (stiffness) -Σ area²/compliance and the force rate for co-simulation; a
+    node of given pressure adds no stiffness.
     """
     sides = [
         (place, area)

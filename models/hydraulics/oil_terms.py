@@ -1,4 +1,4 @@
-"""Terms that the laws of circuits are written in, and the oil."""
+"""Pressures, flows and oil properties in the form that the laws of circuits use."""
 
 from __future__ import annotations
 

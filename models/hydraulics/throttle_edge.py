@@ -1,4 +1,4 @@
-"""Flow through an open edge, shared by throttles, check valves and valves."""
+"""Flow through an open edge, shared by orifices, check valves and directional valves."""
 
 from __future__ import annotations
 

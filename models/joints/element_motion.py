@@ -1,6 +1,4 @@
-"""The declaration of how descriptions use a moving joint element; each file of `moves` provides
-some.
-"""
+"""How descriptions use a moving joint element: the declaration that each file of `moves` provides."""
 
 from __future__ import annotations
 
@@ -17,8 +15,8 @@ SPEED_UNITS = {"m": "m/s", "rad": "rad/s", "1": "1/s"}
 
 @dataclass(frozen=True)
 class Tangent:
-    """Speed directions of an element whose speeds are not the derivatives of its coordinates q:
-    functions of q, with rotations in child axes.
+    """Speed directions of an element whose speeds are not the time derivatives of its coordinates
+    q: functions of q, with rotations in child axes.
     """
 
     names: tuple[str, ...]  # of the local coordinates whose rates are the speeds, as JOINT.name
@@ -38,7 +36,9 @@ class Tangent:
 
 @dataclass(frozen=True)
 class Move:
-    """A moving joint element; its kernels are those of the kind of this name in `solvers/elements`."""
+    """A moving joint element as descriptions use it; its kernels are those of the kind of this name
+    in `solvers/elements`.
+    """
 
     kind: str
     look: str  # what a scene draws: slide, turn, ball, free

@@ -1,4 +1,4 @@
-"""Elementary transforms of joints with their amounts, and the geometry of axes."""
+"""Elementary transforms of joints with their amounts, and the geometry of their axes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Direction = tuple[Amount, Amount, Amount]
 
 
 class JointProblem(ValueError):
-    """A joint that cannot be expanded."""
+    """Raised for a joint that cannot be expanded to elements."""
 
     def __init__(self, key: str, found: str, expected: str, hint: str = ""):
         super().__init__(f"{key}: found {found}, expected {expected}")
@@ -38,7 +38,9 @@ class ElementForm:
     factor: Amount = 1.0
 
     def turned(self) -> ElementForm:
-        """Return the element reversed, from child to parent; its coordinates keep their meaning."""
+        """Return the element reversed, from child to parent; the sense of its coordinates does not
+        change.
+        """
         kind = BY_NAME[self.kind.back]
         if self.kind.constant and not self.kind.turns:
             x, y, z = self.axis or (0.0, 0.0, 0.0)
@@ -55,7 +57,7 @@ class ElementForm:
 
 @dataclass(frozen=True)
 class JointForm:
-    """A joint expanded: elements, names and start values of its coordinates and speeds."""
+    """A joint expanded to elements, with names and start values of its coordinates and speeds."""
 
     elements: tuple[ElementForm, ...] = ()
     coordinates: tuple[str, ...] = ()
@@ -77,7 +79,7 @@ def slide(axis: Direction, coordinate: int = 0, factor: Amount = 1.0) -> Element
 
 
 def negated(amount: Any) -> Any:
-    """Return the minus a number of a description, however it is given."""
+    """Return the negative of a number or expression of a description."""
     return -amount if isinstance(amount, (float, int)) else (-E(amount)).node
 
 
@@ -87,7 +89,7 @@ def direction(axis: Sequence[Amount] | None) -> Direction:
 
 
 def nonzero(axis: Direction, key: str) -> Direction:
-    """Return the axis itself; an axis of zeros has no direction."""
+    """Return the axis; raises JointProblem for a zero vector, which has no direction."""
     if all(component == 0.0 for component in axis):
         raise JointProblem(key, "an axis of length 0", "a direction")
     return axis

@@ -1,1 +1,3 @@
-"""What tables of a description are made of: numbers and expressions, units, parts, errors."""
+"""Building blocks of the tables of a description: numbers and expressions, units, base tables,
+errors.
+"""

@@ -1,4 +1,4 @@
-"""Checks that tables of every kind share: signs, order, coordinates and bodies that are named."""
+"""Checks shared by tables of every kind: signs, order, references to coordinates and bodies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_signs(
     positive: tuple[str, ...],
     not_negative: tuple[str, ...] = (),
 ) -> None:
-    """Report numbers that must be positive, or must not be negative."""
+    """Report values that must be positive, or must not be negative."""
     for key in (*positive, *not_negative):
         value = getattr(part, key, None)
         number = checker.number(value) if isinstance(value, (float, str)) else None

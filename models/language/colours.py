@@ -1,4 +1,4 @@
-"""Colours of shapes: names, and #rrggbb."""
+"""Colours of shapes, by name or as #rrggbb."""
 
 from __future__ import annotations
 

@@ -12,9 +12,7 @@ SHOWN = 60  # characters of a found value that a message repeats
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem of a description: its place, the value found, what was expected, and a
-    suggestion.
-    """
+    """One problem of a description: its path, the value found, what was expected, and a suggestion."""
 
     key: str  # dotted path of the key, "" for the file as a whole
     found: str = ""
@@ -41,7 +39,9 @@ class Problem:
 
 
 class ModelError(Exception):
-    """A description that cannot become a mechanism; `problems` lists everything that is wrong with it."""
+    """Raised for a description that cannot become a mechanism; `problems` lists everything that is
+    wrong with it.
+    """
 
     def __init__(self, problems: Iterable[Problem] | Problem | str):
         if isinstance(problems, str):

@@ -1,4 +1,6 @@
-"""Inertia tensors given in axes other than the body's: J = R J' Rᵀ with the columns of R the given axes in body axes."""
+"""Inertia tensors given in other axes than the body's: J = R J' Rᵀ, where the columns of R are
+those axes in body axes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def turn(axis: Sequence[float], angle: float) -> np.ndarray:
 
 
 def rotation_of(frame: Sequence[Transform]) -> np.ndarray:
-    """Return the product of constant rotations; anything else is refused."""
+    """Return the product of constant rotations; other transforms are refused."""
     R = np.eye(3)
     for transform in frame:
         axis, angle = transform.rotate, transform.by

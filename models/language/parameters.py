@@ -1,4 +1,4 @@
-"""Values of parameters, which may be expressions over one another in any order."""
+"""Values of parameters, which may be expressions over each other in any order."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def evaluate_parameters(
 
 
 def shortened(path: list[str]) -> str:
-    """Return the names of a cycle of parameters, with the middle of a long one left out."""
+    """Return the names of a cycle of parameters as text, omitting the middle of a long one."""
     shown = (
         path
         if len(path) <= MOST_SHOWN
@@ -78,7 +78,9 @@ def shortened(path: list[str]) -> str:
 def unknown_or(
     error: ExpressionError, needed: frozenset[str], given: Mapping[str, float | str]
 ) -> ExpressionError:
-    """Return an error that names what a parameter may not depend on."""
+    """Return the error of a parameter's expression, replaced by a clearer one if it names something
+    that parameters may not depend on.
+    """
     if "t" in needed and "t" not in given:
         return ExpressionError("a parameter cannot depend on the time t", error.column)
     return error

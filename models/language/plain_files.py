@@ -1,4 +1,6 @@
-"""What is read has an end: plain files of bounded size, and work of others in a process that ends in time."""
+"""Bounded reading: only regular files of limited size, and third-party code in a process with
+limited time and memory.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ with open({place!r}, "wb") as stream:
 
 
 def fault_of(path: Path, most: int) -> str:
-    """Return what keeps a file from being read to its end: it is a pipe or a device, or too large;
-    empty where nothing does.
+    """Return why a file cannot be read completely: it is a pipe or a device, or too large; empty if
+    it can.
     """
     found = path.stat()
     if not path.is_file():
@@ -38,8 +40,8 @@ def fault_of(path: Path, most: int) -> str:
 
 
 def apart(module: str, name: str, *given: Any, seconds: float) -> Any:
-    """Return what a function returns in a process of its own, whose time and memory are bounded;
-    ValueError says what went wrong there.
+    """Return the result of a function called in a separate process with bounded time and memory;
+    raises ValueError with the cause on failure.
     """
     with tempfile.TemporaryDirectory(prefix="kinetree-") as folder:
         place = Path(folder) / "found"

@@ -23,7 +23,7 @@ UNIT_IN_HEAD = re.compile(
 
 
 def needed_module(module: str):
-    """Return a module of the extra `tables`."""
+    """Return an imported module that belongs to the extra `tables`."""
     from importlib import import_module
 
     try:
@@ -55,7 +55,9 @@ def read_columns(path: Path) -> Columns:
 
 
 def with_unit(head: str) -> tuple[str, str]:
-    """Return name and unit of a heading such as `Force [kN]`; a number in brackets is a component."""
+    """Return name and unit of a column heading such as `Force [kN]`; a number in brackets is a
+    component.
+    """
     found = UNIT_IN_HEAD.fullmatch(head.strip())
     return (found[1], found[2]) if found and not found[2].isdecimal() else (head.strip(), "")
 
@@ -100,7 +102,7 @@ def read_hdf5(path: Path) -> Columns:
 
 
 def hdf5_columns(path: Path) -> Columns:
-    """Return the columns, where they are not larger than a file may be."""
+    """Return the columns of an HDF5 file unless they are larger than allowed."""
     with needed_module("h5py").File(path) as file:
         columns = {
             name.replace("∕", "/"): data
@@ -117,7 +119,7 @@ def hdf5_columns(path: Path) -> Columns:
 
 
 def read_mat(path: Path) -> Columns:
-    """Return the trajectory format of Modelica tools, "binTrans"; constants are stretched over
+    """Return the columns of a Modelica result file ("binTrans"); constants are repeated at every
     time.
     """
     from scipy.io import loadmat

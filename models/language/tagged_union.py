@@ -1,4 +1,4 @@
-"""Tables of several kinds, such as force elements; the validator of a kind is made when its first
+"""Tables of several kinds, such as force elements; the validator of a kind is built when its first
 table is read.
 """
 
@@ -32,7 +32,7 @@ class OneOf:
 
     @cached_property
     def all_kinds(self) -> TypeAdapter[Any]:
-        """Return the validator of all kinds, from which the JSON Schema is made."""
+        """Return the validator of all kinds, from which the JSON Schema is generated."""
         return self.union(self.tables)
 
     def union(self, tables: Mapping[str, Any]) -> TypeAdapter[Any]:

@@ -1,4 +1,4 @@
-"""Counts and lists of names in sentences: `2 bodies`, `x, y and 3 more`."""
+"""Counts and lists of names in messages: `2 bodies`, `x, y and 3 more`."""
 
 from __future__ import annotations
 

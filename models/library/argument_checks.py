@@ -23,7 +23,7 @@ def switch(text: str) -> Argument:
 
 
 def whole(name: str, value: object, least: int, most: int) -> int:
-    """Return a whole number in a range."""
+    """Return an integer argument; raises ValueError outside the range."""
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))

@@ -1,20 +1,23 @@
-"""Mobile carrier, basic: a base on tyres and outrigger jacks, a slewing platform, a luffing cradle, modules that leave their rails one by one.
+"""Mobile carrier, basic: a base on tyres and outrigger jacks, a slewing platform, a luffing cradle,
+payload modules that leave their rails one by one.
 
     ground -(heave, pitch, roll)- base -(slew)- platform -(luff)- cradle -(s_i, tilt_i, turn_i)- module i, i = 1..modules
 
-Tyres and jacks lift off. Preparation: states of rest on the wheels, lifted on the jacks, at the commanded angles; the run begins in the last one.
-Schedule: rest; then per module: a push from a table breaks the latch, the module travels until it leaves its rail, swings free, and is dropped.
-Modes of the standing carrier: 1 to 4 Hz. Arguments: modules (1..50); order of departures (0 rows, 1 outer, 2 inner, 3 alternating, or a list);
-switches full (surge, sway and yaw of the base, six freedoms per module), hydraulic (jacks on shut oil),
-soil (settles under the jacks), contacts (pin in its groove, bearing band in its tube, with clearance), helical
-(helical grooves turn the modules once in helix_pitch of their way), drives (1 hydraulic, with position control,
-instead of locked; set values are inputs; 2 the openings of their valves are inputs), outside (drives outside,
-on actuators), cylinders (slewing by two cylinders instead of a motor), forward (openings of the valves over the
-time of a departure), replan (openings and pace of a departure by what the last one has
-shown), estimated (an observer tells the drives mass and push of a module: `carrier_observer`);
-packs (2: the modules lie in two packs side by side, the right one has the first half);
-known_order: the order that the compensation of the drives foresees (-1: the true one).
-What the drives do stands in `carrier_drives`.
+Tyres and jacks can lift off. Preparation: equilibria on the wheels, lifted on the jacks, and at the
+commanded angles, from which the run starts. Schedule: rest; then for each module a push force from
+a table breaks its latch, the module travels until it leaves its rail, the carrier swings freely,
+and the module is removed. Modes of the standing carrier: 1 to 4 Hz. Arguments: modules (1..50);
+order of departures (0 rows, 1 outer, 2 inner, 3 alternating, or a list); switches full (surge, sway
+and yaw of the base, six degrees of freedom per module), hydraulic (jacks on locked oil), soil
+(settles under the jacks), contacts (pin in its groove, bearing band in its tube, with clearance),
+helical (helical grooves turn the modules once per helix_pitch of travel), drives (1: hydraulic with
+position control instead of locked, set values are inputs; 2: the valve openings are inputs),
+outside (external drives on actuators), cylinders (slewing by two cylinders instead of a motor),
+forward (feed-forward valve openings over the time of a departure), replan (valve openings and pace
+adapted after each departure), estimated (an observer gives the drives the mass and push force of a
+module: `carrier_observer`); packs (2: the modules lie in two packs side by side, the right one has
+the first half); known_order: the order that the load compensation assumes (-1: the true one). The
+drives are described in `carrier_drives`.
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ def describe(
     estimated: int = 0,
     packs: int = 1,
 ) -> dict[str, Any]:
-    """Return base, platform, cradle and so many modules."""
+    """Return the description of the basic carrier with the given number of modules."""
     on = parts.Settings(
         modules,
         order,
@@ -90,7 +93,7 @@ def describe(
 
 
 def base() -> dict[str, Any]:
-    """Return front, rear and frame of the detailed variant as one body."""
+    """Return front, rear and frame of the detailed variant combined to one body."""
     shares = [
         (mass, *part)
         for mass, part in zip(
@@ -116,7 +119,7 @@ def base() -> dict[str, Any]:
 
 
 def shifted(mass: str, at: list[float], size: tuple[float, float, float]) -> list[str]:
-    """Return the inertia of a box about the origin of the vehicle's frame."""
+    """Return the inertia of a box about the origin of the vehicle's frame, as expressions."""
     x, y, z = at
     own = parts.box(mass, *size)
     steiner = [y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z]

@@ -1,7 +1,9 @@
-"""What the valves of the carrier's drives do before the angles err: openings over time, and those that the known load of the departures asks for.
+"""Feed-forward of the carrier's drives: valve openings over time, and openings that compensate the
+known load of a departure.
 
-The known load follows from the tables of push and blast, the mass of a module and the schedule; it passes a lag `known_lag`. Openings over time
-(`forward`) stand between knots every FORWARD s after a push and after a departure.
+The known load follows from the tables of push and blast forces, the mass of a module and the
+schedule; it passes a lag `known_lag`. Openings over time (`forward`) are interpolated between knots
+every FORWARD s after a push and after a departure.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ FORWARD, PUSHED, LEFT = (
 
 
 def forward(drive: Drive) -> str:
-    """Return the opening between the knots; slewing openings count per module_pitch by which the
-    module stands to the side.
+    """Return the interpolated valve opening; slewing openings are per module_pitch of the module's
+    lateral position.
     """
     after = "(t - stage_start)"
 
@@ -51,12 +53,14 @@ def forward(drive: Drive) -> str:
 
 
 def ahead(drive: Drive, known: str) -> str:
-    """Return opening that compensates the known load."""
+    """Return the valve opening that compensates the known load."""
     return f"advance*{drive.axis}_advance*({known})/if({known} > 0, {', '.join(open_rates(drive))})"
 
 
 def open_rates(drive: Drive) -> tuple[str, str]:
-    """Return the rates of the force with the valve fully open: positive spool, negative spool."""
+    """Return the rates of the drive force with the valve fully open: for positive and for negative
+    spool position.
+    """
     label, axis = drive.label, drive.axis
     oil = {"a": f"{axis}_oil", "b": f"{axis}_oil"}
     if drive.eyes is not None:
@@ -79,7 +83,9 @@ def open_rates(drive: Drive) -> tuple[str, str]:
 
 
 def foreseen(on: Settings) -> tuple[str, str]:
-    """Return mass and push of a module as the drives foresee them: by parameters, or as an observer estimates them."""
+    """Return mass and push force of a module as the drives assume them: from parameters, or from an
+    observer.
+    """
     mass, factor = (
         (f"{carrier_observer.NAME}.module_mass", f"{carrier_observer.NAME}.push_factor")
         if on.estimated
@@ -89,8 +95,8 @@ def foreseen(on: Settings) -> tuple[str, str]:
 
 
 def known_states(on: Settings) -> Table:
-    """Return the speed and travel of a module as the tables foresee them; between two pushes they
-    return to zero.
+    """Return the states for speed and travel of a module as predicted by the tables; between two
+    pushes they return to zero.
     """
     mass, push = foreseen(on)
     driven = f"({push} - rail_friction)/{mass} - g*sin(luff)"
@@ -109,8 +115,8 @@ def known_states(on: Settings) -> Table:
 
 
 def known_force(drive: Drive, count: int, on: Settings) -> str:
-    """Return the force that compensates departures: push, weight of moving or departed modules,
-    load afterwards.
+    """Return the predicted load of a departure: push force, weight of moving or departed modules,
+    blast afterwards.
     """
     mass, whole = foreseen(on)
     push = f"if({TRAVELS}, min(known_travel/0.002, 1)*({whole} - rail_friction), 0)"
@@ -125,7 +131,7 @@ def known_force(drive: Drive, count: int, on: Settings) -> str:
 
 
 def tables(on: Settings) -> Table:
-    """Return tables of the position of the pushed module by its number."""
+    """Return the tables that give the position of the pushed module by its number."""
     if not on.controlled:
         return {}
     foreseen = dict(
@@ -143,7 +149,7 @@ def tables(on: Settings) -> Table:
 
 
 def rows() -> Rows:
-    """Return the parameters of the openings over time."""
+    """Return the parameters of the feed-forward openings."""
     found: Rows = {}
     for k in range(1, PUSHED + LEFT + 1):
         after = (

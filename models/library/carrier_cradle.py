@@ -1,9 +1,10 @@
 """The luffing part of the carriers: one rigid cradle, or a boom and a cradle that bend.
 
-Rigid: the body `cradle` on its hinge. Flexible: the beam `boom` from the hinge to the eye of the luffing cylinder and the beam `cradle` from there to
-the mouths of the rails. Their axes lie AXIS above the hinge. The rigid body `pack` holds the rails: it turns on the root of the cradle and rests on
-its tip through the spring `front_support`, so that each end carries its part of a module's weight. Mass, centre of mass and inertia of all three
-are those of the rigid cradle.
+Rigid: the body `cradle` on its hinge. Flexible: the beam `boom` from the hinge to the eye of the
+luffing cylinder and the beam `cradle` from there to the mouths of the rails. Their axes lie AXIS
+above the hinge. The rigid body `pack` carries the rails: it is hinged at the root of the cradle and
+supported at its tip by the spring `front_support`, so that each end carries its share of a module's
+weight. Mass, centre of mass and inertia of all three are those of the rigid cradle.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def size(on: Settings) -> tuple[Any, Any, Any]:
 
 
 def rail_place(on: Settings, point: list[Any]) -> Table:
-    """Return the body that holds the rails, and a point, given from the hinge, on it."""
+    """Return the body that carries the rails, and a point on it, given relative to the hinge."""
     if not on.flexible:
         return {"body": "cradle", "point": point}
     x, y, z = point
@@ -57,7 +58,7 @@ def rail_place(on: Settings, point: list[Any]) -> Table:
 
 
 def boom_place(on: Settings, point: list[Any]) -> Table:
-    """Return the body that cylinders act on, and a point, given from the hinge, on it."""
+    """Return the body that cylinders act on, and a point on it, given relative to the hinge."""
     if not on.flexible:
         return {"body": "cradle", "point": point}
     x, y, z = point
@@ -65,8 +66,8 @@ def boom_place(on: Settings, point: list[Any]) -> Table:
 
 
 def luffing_part(on: Settings, turn: Table, rigid: Table) -> Table:
-    """Return the bodies, beams, materials and joints of the luffing part; `rigid` is the body
-    that it is where nothing bends.
+    """Return bodies, beams, materials and joints of the luffing part; `rigid` is its body if
+    nothing bends.
     """
     hinge = {"parent": "platform", "child": "cradle", "transforms": [{"shift": HINGE}, turn]}
     if not on.flexible:
@@ -85,7 +86,7 @@ def luffing_part(on: Settings, turn: Table, rigid: Table) -> Table:
 
 
 def front_support() -> Table:
-    """Return the spring between the tip of the cradle and the pack, across the cradle."""
+    """Return the spring between the tip of the cradle and the pack, perpendicular to the cradle."""
     size = LENGTHS["cradle"]
     return {
         "kind": "bushing",
@@ -98,7 +99,9 @@ def front_support() -> Table:
 
 
 def beam(name: str) -> Table:
-    """Return boom or cradle: a box section of a steel that has the mass of the part."""
+    """Return the boom or cradle as a beam: a box section of a steel whose density gives the mass of
+    the part.
+    """
     sizes = [f"{name}_{size}" for size in ("height", "width", "wall")]
     return {
         "length": LENGTHS[name],
@@ -110,7 +113,7 @@ def beam(name: str) -> Table:
 
 
 def material(name: str) -> Table:
-    """Return the material of boom or cradle, whose density makes the mass of the part."""
+    """Return the material of boom or cradle, whose density gives the mass of the part."""
     wall = f"{name}_wall"
     area = f"2*{wall}*({name}_height + {name}_width - 2*{wall})"
     return {
@@ -121,7 +124,7 @@ def material(name: str) -> Table:
 
 
 def pack() -> Table:
-    """Return what is left of the rigid cradle beside the two beams, about the cradle's root."""
+    """Return the body `pack`: the rigid cradle minus the two beams, about the cradle's root."""
     middles = {"boom": 0.5 * SEAT, "cradle": 0.5 * (SEAT + MOUTH[0])}
     mass = f"(cradle_mass - {' - '.join(MASSES.values())})"
     moment = " - ".join(f"{middles[name]!r}*{MASSES[name]}" for name in LENGTHS)
@@ -142,8 +145,8 @@ def pack() -> Table:
 
 
 def outputs(on: Settings) -> Table:
-    """Return deflections of boom and cradle, stresses at their roots, and the direction of the
-    rails against the base.
+    """Return outputs: deflections of boom and cradle, stresses at their roots, and the direction of
+    the rails relative to the base.
     """
     if not on.flexible:
         return {}

@@ -1,11 +1,13 @@
-"""Mobile carrier, detailed variant: front and rear base, lower frame, platform, cradle, modules that leave their rails one by one.
+"""Mobile carrier, detailed variant: front and rear base, lower frame, platform, cradle, payload
+modules that leave their rails one by one.
 
     ground -(heave, pitch, roll)- rear base -(front_yaw, front_pitch, front_roll)- front base
                                   rear base -(frame_roll, frame_pitch)- frame -(slew, lean)- platform -(luff)- cradle -(s_i, tilt_i, turn_i)- module i
 
-The spherical joint of the bases and the universal joint of the frame have elastic, damped moments at every angle; ties between frame and front base
-pull only. All else, also preparation, schedule and arguments, is as in `carrier`.
-`rigid = 1` makes the bases, the frame and the lean of the platform rigid: the motion is that of the basic variant.
+The spherical joint of the bases and the universal joint of the frame have elastic, damped moments
+about every angle; ties between frame and front base only pull. Everything else, including
+preparation, schedule and arguments, is as in `carrier`. `rigid = 1` locks the bases, the frame and
+the lean of the platform, which reproduces the basic variant.
 """
 
 from __future__ import annotations
@@ -71,7 +73,7 @@ def describe(
     packs: int = 1,
     rigid: int = 0,
 ) -> dict[str, Any]:
-    """Return bases, frame, platform, cradle and so many modules."""
+    """Return the description of the detailed carrier with the given number of modules."""
     if rigid not in (0, 1):
         raise ValueError(f"rigid is {rigid!r}, expected 0 or 1")
     on = parts.Settings(
@@ -122,7 +124,7 @@ def describe(
 
 
 def lower_bodies() -> dict[str, Any]:
-    """Return rear and front base in the vehicle's frame, frame from its pivot."""
+    """Return rear and front base in the vehicle's frame, and the lower frame about its pivot."""
     at, size = parts.FRAME
     return {
         "rear": parts.body("rear_mass", *parts.REAR),
@@ -132,8 +134,8 @@ def lower_bodies() -> dict[str, Any]:
 
 
 def lower_joints(rigid: bool) -> dict[str, Any]:
-    """Return the spherical joint of the bases, universal joint of the frame, slewing ring that
-    leans.
+    """Return the spherical joint of the bases, the universal joint of the frame, and the slewing
+    ring that can lean.
     """
     back = [-x for x in COUPLING]
     turns = {
@@ -165,7 +167,7 @@ def lower_joints(rigid: bool) -> dict[str, Any]:
 
 
 def elastic() -> dict[str, Any]:
-    """Return moments at every angle, and the ties."""
+    """Return the elastic moments about every angle, and the ties."""
     forces: dict[str, Any] = {}
     for angle in ANGLES:
         part = angle.partition("_")[0]

@@ -1,19 +1,25 @@
-"""The drives of the carriers: locked, outside on actuators, or hydraulic inside with position control and advance compensation.
+"""The drives of the carriers: locked, external on actuators, or internal hydraulic drives with
+position control and load compensation.
 
 Slewing: a hydraulic motor along the angle (slew_drive), or two cylinders between base and platform
-(slew_left, slew_right). Luffing: a cylinder between platform and cradle (luff_drive). Inside, each drive has
-a proportional valve, two volumes of oil, relief and make-up valves. With drives = 2 the opening of every
-valve is an input (DRIVE_opening); drives = 3 are electric (`carrier_electric`). With drives = 1
-the set value of every angle is one (slew_set, luff_set; at first the commanded angles), and a valve opens
+(slew_left, slew_right). Luffing: a cylinder between platform and cradle (luff_drive). Inside, each
+drive has a proportional valve, two volumes of oil, relief and make-up valves. With drives = 2 the
+opening of every valve is an input (DRIVE_opening); drives = 3 are electric (`carrier_electric`).
+With drives = 1 the set value of every angle is an input (slew_set, luff_set; initially the
+commanded angles), and the valve opening is
 
     gain (set value - angle) + advance (rate of the known load)/(rate of the force with the valve fully open) + forward
 
-whose first part is a controller (slew_control, luff_control), so that its loop has margins.
+where the first term is a controller (slew_control, luff_control), so that stability margins of its
+loop can be computed.
 
-`forward`: opening over the time since a push and since a departure, between knots every FORWARD s (parameters *_forward_1, ...). The known load of
-the departures follows from the tables of push and blast, the mass of a module and the schedule; it passes a lag `known_lag`.
-While a run is prepared, stiff springs (`lock` = 1) keep the commanded angles. Outside, the states *_load remember their force, which the drive has to
-take over at the start; inside, pressures that follow the angle (`hold` = 1) take the load over. So the motion begins at rest under full load.
+`forward` is an opening over the time since a push and since a departure, interpolated between knots
+every FORWARD s (parameters *_forward_1, ...). The known load of a departure follows from the tables
+of push and blast forces, the mass of a module and the schedule; it passes a lag `known_lag`. While
+a run is prepared, stiff springs (`lock` = 1) keep the commanded angles. For external drives the
+states *_load store the spring force, which the drive takes over at the start; for internal ones,
+pressures controlled by the angle (`hold` = 1) take it over. The run thus starts from equilibrium
+under full load.
 """
 
 from __future__ import annotations
@@ -101,8 +107,8 @@ STROKES = {
 
 @dataclass(frozen=True)
 class Drive:
-    """One drive: label, driven axis, attachment points (none for the motor), length over the angle,
-    sign.
+    """One drive: label, driven axis, attachment points (none for the motor), length as a function
+    of the angle, sign.
     """
 
     label: str
@@ -112,18 +118,18 @@ class Drive:
 
     @property
     def stroke(self) -> tuple[float, float]:
-        """Return the lengths of its cylinder between its stops [m]."""
+        """Return the shortest and longest length [m] of the drive's cylinder between its stops."""
         return STROKES[self.label]
 
     def length(self, angle: str) -> str:
-        """Return length at an angle of its axis."""
+        """Return the length of the drive as an expression of the angle of its axis."""
         if self.eyes is None:
             return angle
         x, y = self.planar(angle)
         return f"sqrt(({x})**2 + ({y})**2)"
 
     def lever(self, angle: str) -> str:
-        """Return d(length)/d(angle)."""
+        """Return the lever arm d(length)/d(angle) as an expression."""
         if self.eyes is None:
             return "1"
         x, y = self.planar(angle)
@@ -132,7 +138,9 @@ class Drive:
 
     @property
     def inner(self) -> tuple[float, float]:
-        """Return eye on the turning part, in the plane of the turn about its axis."""
+        """Return the attachment point on the rotating part, in the plane of rotation about its
+        axis.
+        """
         return (
             (LIFT[1][0], LIFT[1][2])
             if self.axis == "luff"
@@ -178,7 +186,7 @@ def fitted(on: Settings, base: str, ring: list[float]) -> list[Drive]:
 
 
 def drives(on: Settings, base: str, ring: list[float]) -> Table:
-    """Return forces and further tables of the drives."""
+    """Return the forces and further tables of the drives."""
     if on.outside:
         return outside(fitted(on, base, ring))
     if on.electric:
@@ -200,8 +208,8 @@ def drives(on: Settings, base: str, ring: list[float]) -> Table:
 
 
 def outside(fitted: list[Drive]) -> Table:
-    """Return actuators, the springs that hold their angles before the run, and the preloads of the
-    actuators.
+    """Return the actuators of external drives, the springs that hold their angles before the run,
+    and the actuators' preloads.
     """
     actuators, states = {}, {}
     for drive in fitted:
@@ -218,7 +226,7 @@ def outside(fitted: list[Drive]) -> Table:
 
 
 def standing() -> Table:
-    """Return the friction of both axes, and springs that keep the angles before the run."""
+    """Return the friction of both axes, and the springs that hold the angles before the run."""
     forces: Table = {}
     for axis in ("slew", "luff"):
         forces[f"{axis}_rub"] = {"coordinate": axis, "viscous": f"{axis}_friction"}
@@ -231,7 +239,7 @@ def standing() -> Table:
 
 
 def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
-    """Return circuits, what opens their valves, books of the energy."""
+    """Return the hydraulic circuits, the commands of their valves, and their energy accounts."""
     circuit: Table = {"supply_line": {"pressure": "supply"}, "return_line": {"pressure": "tank"}}
     states: Table = {}
     found: Table = {"forces": standing(), "hydraulics": circuit, "states": states}
@@ -280,12 +288,12 @@ def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
 
 
 def opening(drive: Drive) -> str:
-    """Return the input that opens a valve from outside."""
+    """Return the name of the input that opens a valve."""
     return f"{drive.label}_opening"
 
 
 def targets() -> Table:
-    """Return the angles at which the motion begins, which the pressures hold."""
+    """Return the states for the start angles, which the pressures hold."""
     return {
         f"{axis}_target": {
             "rate": f"(lock + hold)*{RATE}*({axis} - {axis}_target)",
@@ -297,8 +305,8 @@ def targets() -> Table:
 
 
 def controlled() -> Table:
-    """Return the position control of both angles, with their set values as inputs; while the run is
-    prepared the angles follow the commanded ones.
+    """Return the position controllers of both angles, with set values as inputs; during preparation
+    the set values are the commanded angles.
     """
     controllers = {
         f"{axis}_control": {
@@ -312,7 +320,7 @@ def controlled() -> Table:
 
 
 def set_values() -> Table:
-    """Return the inputs for the set values of both angles, at first the commanded ones."""
+    """Return the inputs for the set values of both angles, initially the commanded ones."""
     return {
         f"{axis}_set": {
             "start": f"{axis}_command",
@@ -326,8 +334,8 @@ def set_values() -> Table:
 
 
 def circuit_of(drive: Drive, command: str) -> Table:
-    """Return valve, oil, protection and cylinder or motor of one drive, and the sources that set
-    its pressures before the run.
+    """Return valve, oil volumes, protection and cylinder or motor of one drive, and the sources
+    that set its pressures before the run.
     """
     label, axis, middle = drive.label, drive.axis, "(tank + 0.25*(supply - tank))"
     a, b, now = f"{label}_a", f"{label}_b", axis if drive.eyes is None else f"{label}.length"
@@ -380,7 +388,7 @@ def circuit_of(drive: Drive, command: str) -> Table:
 
 
 def rows(on: Settings) -> Rows:
-    """Return the parameters of the unlocked drives."""
+    """Return the parameters of drives that are not locked."""
     if on.outside:
         return COMMON
     if not on.drives:
@@ -400,7 +408,7 @@ def rows(on: Settings) -> Rows:
 
 
 def outputs(on: Settings) -> Table:
-    """Return the errors of the angles, what the valves are asked for, flows and pressures."""
+    """Return outputs: angle errors, valve commands, flows and pressures."""
     if not on.drives:
         return {}
     if on.electric:

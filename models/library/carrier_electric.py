@@ -1,11 +1,13 @@
-"""Electric drives of the carriers: a motor with gear and amplifier on the slew and on the luff angle, with position control inside.
+"""Electric drives of the carriers: a motor with gear and amplifier on the slew and on the luff
+angle, with position control inside the model.
 
-The amplifiers get set values of currents:
+The amplifiers receive the set current
 
     PID(set value - angle) + advance (known load of the departures)/(gear torque_constant)
 
-While a run is prepared, springs keep the angles and the controllers see no error; in the last state the motors hold the angles by themselves.
-Holding takes current, so that energies are counted after t = 0 alone.
+While a run is prepared, springs hold the angles and the controllers see no error; in the last
+preparation step the motors hold the angles alone. Holding takes current, so that energies are
+counted only after t = 0.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ CONTROL: Rows = {
 
 
 def motors(drives: list[Drive], on: Settings) -> Table:
-    """Return the motors, their controllers and set values, and their energies."""
+    """Return the motors with their controllers and set values, and their energy accounts."""
     forces, controllers, states = {}, {}, carrier_compensation.known_states(on)
     for drive in drives:
         axis, label = drive.axis, drive.label
@@ -91,7 +93,7 @@ def motors(drives: list[Drive], on: Settings) -> Table:
 
 
 def outputs(labels: list[str]) -> Table:
-    """Return what the motors do, and the errors of the angles."""
+    """Return outputs: torques and currents of the motors, and the angle errors."""
     found: Table = {
         f"{axis}_error": {"value": f"{axis}_set - {axis}", "unit": "rad"} for axis in AXES
     }

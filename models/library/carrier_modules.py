@@ -22,7 +22,7 @@ BLAST = 'departed*blast_factor*table("blast", t - stage_start)'
 
 
 def push_of(factor: str) -> str:
-    """Return the push of a module with a factor on its table."""
+    """Return the push force of a module, its table multiplied by a factor."""
     return f'{factor}*table("push", t - stage_start)'
 
 
@@ -74,8 +74,8 @@ def place(i: int, on: Settings) -> list[Any]:
 
 
 def departures(n: int, order: Any, packs: int = 1) -> list[int]:
-    """Return the modules as they leave: by a rule (its name or number: rows, outer, inner,
-    alternating) or a list of their numbers. By rows, one pack leaves after the other.
+    """Return the modules in the order of departure: by a rule (name or number of rows, outer,
+    inner, alternating) or a list of their numbers. By rows, one pack leaves after the other.
     """
     if isinstance(order, (list, tuple)):
         listed = [int(i) if i == int(i) else 0 for i in order]
@@ -108,8 +108,8 @@ def departures(n: int, order: Any, packs: int = 1) -> list[int]:
 
 
 def rail(i: int, on: Settings) -> Table:
-    """Return travel s, then the small angles; in the full setting also shifts across the rail and a
-    roll.
+    """Return the joint of a module on its rail: travel s and small angles; with the full setting
+    also lateral shifts and roll.
     """
     start = carrier_cradle.rail_place(on, place(i, on))
     steps: list[Table] = [{"shift": start["point"]}, {"shift": "x", "coordinate": f"s{i}"}]
@@ -126,7 +126,9 @@ def rail(i: int, on: Settings) -> Table:
 
 
 def module_forces(i: int, on: Settings) -> Table:
-    """Latch, push, friction, elastic guidance; contacts of pin and band with the rail."""
+    """Return latch, push force, friction and elastic guidance of a module; with contacts those of
+    pin and band with the rail.
+    """
     forces: Table = {
         f"latch{i}": {
             "coordinate": f"s{i}",
@@ -167,7 +169,9 @@ def module_forces(i: int, on: Settings) -> Table:
 
 
 def groove(i: int) -> str:
-    """Moment of a helical groove on its pin: none within the clearance, then that of an elastic contact with damping at the pin's radius."""
+    """Return the moment of a helical groove on a module's pin: zero within the clearance, else an
+    elastic contact with damping at the pin's radius.
+    """
     play, twist = "clearance/pin_radius", f"twist{i}"
     beyond = f"(max({twist} - {play}, 0) + min({twist} + {play}, 0))"
     rubs = f"if(abs({twist}) > {play}, guide_damping*der({twist}), 0)"
@@ -175,9 +179,7 @@ def groove(i: int) -> str:
 
 
 def tables() -> Table:
-    """Return the latches over their stretch; push, and load after a departure, over the time since
-    they began.
-    """
+    """Return the tables of latch force over elongation, and of push force and blast over time."""
     opens = "latch_strength/latch_stiffness"
     return {
         "latch": {
@@ -190,7 +192,9 @@ def tables() -> Table:
 
 
 def schedule(on: Settings) -> list[Table]:
-    """Return the times of rest, travel until leaving the rail, and free swing of every module."""
+    """Return the stages: rest, then for every module travel on its rail and free swing of the
+    carrier.
+    """
     order, replan = on.order, on.replan
     begin = carrier_replan.remembered() if replan else {}
     ends = carrier_replan.end_of_swing() if replan else {"after": "pace"}

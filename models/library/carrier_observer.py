@@ -1,7 +1,9 @@
-"""The loads of a departure as the carrier estimates them: mass of a module and factor on its push, from sensors of angles, travel and pressures.
+"""Estimation of the loads of a departure on board: mass of a module and factor of its push force,
+from sensors of angles, travel and pressures.
 
-An extended Kalman filter with the carrier's own equations begins with what the parameters known_mass and known_push foresee. The moment that no
-model knows before a departure (`luff_trim`) is estimated, too, so that weight is told by its travel, not by the state of rest.
+An extended Kalman filter with the carrier's own equations starts from the parameters known_mass and
+known_push. The unmodelled moment before a departure (`luff_trim`) is estimated too, so that the
+weight is identified from the module's travel and not from the equilibrium.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ REST_DEVIATION = (
 
 
 def measured(on: Settings, labels: list[str]) -> dict[str, tuple[str, str]]:
-    """Return what every sensor measures and its noise, by the name of the sensor."""
+    """Return the measured quantity and the noise of every sensor by name."""
     found = {f"{axis}_sensor": (axis, "angle_noise") for axis in ("slew", "luff")}
     found |= {f"travel_sensor_{i}": (f"s{i}", "travel_noise") for i in range(1, on.n + 1)}
     return found | {
@@ -40,12 +42,14 @@ def measured(on: Settings, labels: list[str]) -> dict[str, tuple[str, str]]:
 
 
 def leaves(sensor: str) -> bool:
-    """Return whether what a sensor measures leaves with its module."""
+    """Return whether the measured part of a sensor leaves with its module."""
     return sensor.startswith("travel_sensor")
 
 
 def sensors(on: Settings, labels: list[str]) -> Table:
-    """Return the sensors as controllers of that kind; those of travels give the noise alone, since what a controller reads may not leave."""
+    """Return the sensors as controllers of kind `sensor`. Those of module travels give only noise,
+    since a controller must not read a part that leaves.
+    """
     return {
         name: {
             "kind": "sensor",
@@ -58,7 +62,7 @@ def sensors(on: Settings, labels: list[str]) -> Table:
 
 
 def observers(on: Settings, labels: list[str]) -> Table:
-    """Return the observer of mass and push."""
+    """Return the observer of a module's mass and push force."""
     turning = ["heave", "pitch", "roll", "slew", "luff"]
     moving = [f"{way}{i}" for i in range(1, on.n + 1) for way in ("s", "tilt", "turn")]
     still = [*turning, *moving]

@@ -1,4 +1,4 @@
-"""Numbers of the carriers: round values of a vehicle of 20 to 30 t."""
+"""Parameters of the carriers: round values of a vehicle of 20 to 30 t."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ NOT_NEGATIVE = ("mass", "stiffness", "damping", "radius", "length", "width", "ar
 
 
 def parameters(n: int, *more: Rows) -> Table:
-    """Return the parameters of a carrier of n modules, the last of them for its initial state."""
+    """Return the parameters of a carrier with n modules; `more` adds further rows."""
     found = {}
     derived: Rows = {
         "weight": (

@@ -1,4 +1,4 @@
-"""Parts of both carriers: bodies, joints, ground, cradle, preparation, outputs."""
+"""Parts of both carrier variants: bodies, joints, ground, cradle, preparation, outputs."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def box(mass: float | str, x: Any, y: Any, z: Any) -> list[Any]:
 
 
 def body(mass: str, com: list[Any], size: tuple[Any, Any, Any]) -> Table:
-    """Return a homogeneous box with a mass, centre and size."""
+    """Return a homogeneous box-shaped body with given mass, centre and size."""
     return {
         "mass": mass,
         "com": com,
@@ -180,8 +180,8 @@ def rotation(axis: str | list[int], coordinate: str, **more: Any) -> Table:
 
 
 def vehicle_joint(child: str, full: bool) -> Table:
-    """Return the vehicle's joint: heave, pitch and roll, with surge, sway and yaw in the full
-    setting.
+    """Return the joint of the vehicle: heave, pitch and roll, with the full setting also surge,
+    sway and yaw.
     """
     steps: list[Table] = [{"shift": "z", "coordinate": "heave", "start": STANDING}]
     if full:
@@ -217,8 +217,8 @@ def ground_forces(front: str, rear: str, on: Settings) -> Table:
 
 
 def leg(hydraulic: bool) -> Table:
-    """Return the law of a jack: piecewise stiffness, and damping, over extension and compression;
-    or a shut cylinder, whose oil cavitates where it is pulled.
+    """Return the law of a jack's leg: piecewise linear stiffness with damping, or a locked cylinder
+    whose oil cavitates under tension.
     """
     if not hydraulic:
         return {"law": "leg", "damping": f"jack_damping*{slender('jack_extension')}"}
@@ -230,21 +230,19 @@ def leg(hydraulic: bool) -> Table:
 
 
 def soil() -> Table:
-    """Return the soil under a jack: elastic, and settling above its strength."""
+    """Return the soil under a jack: elastic, with plastic settlement above its strength."""
     keys = ("strength", "hardening", "viscosity", "stiffness", "stiffening", "damping")
     return {"soil": {key: f"soil_{key}" for key in keys}}
 
 
 def slender(extension: str) -> str:
-    """Return the stiffness of a mechanical jack over its extension, 1 at 0.95 m and beyond that of
-    a drawn-in one.
-    """
+    """Return the stiffness of a mechanical jack over its extension, relative to that at 0.95 m."""
     return f"(1 + jack_slenderness*(0.95 - max({extension}, {DRAWN_IN})))"
 
 
 def upper(on: Settings, base: str, ring: list[float]) -> Table:
-    """Return cradle, modules, their forces, the drives between `base` and platform; the platform's
-    joint, at `ring` on the base, is the caller's.
+    """Return cradle, modules, their forces, and the drives between `base` and platform; the caller
+    adds the platform's joint at `ring` on the base.
     """
     luff = rotation([0, -1, 0], "luff", start="luff_command")
     size = carrier_cradle.size(on)
@@ -283,7 +281,9 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
 
 
 def module(contacts: bool) -> Table:
-    """Return a module; where pin and band carry it, its centre of mass lies before its middle."""
+    """Return the body of a module; if pin and band carry it, its centre of mass is ahead of its
+    middle.
+    """
     found = body("module_mass", [0, 0, 0], ("module_length", "module_width", "module_width"))
     return found | ({"com": ["module_ahead", 0, 0]} if contacts else {})
 

@@ -1,13 +1,15 @@
-"""A salvo that plans its next departure by what it has measured of the last one (argument `replan`).
+"""Adaptation of the next departure to the measured load of the last one (argument `replan`).
 
-While a module travels, the force of a drive, from its pressures, is compared with the load that the compensation knows:
+While a module travels, the force of a drive, computed from its pressures, is compared with the load
+that the compensation assumes:
 
     size = ∫ (F - F_0) (K - K_0) dt / ∫ (K - K_0)² dt        F force of the drive, K its known load, 0 at the push
 
-is the part of the known load that the drive has had to bear (least squares). Before the next push the sizes become
-`slew_advance` and `luff_advance` by the share `learn`: openings change. That push waits until both angles have settled
-within `settled`, for `patience` after `pace` at most: the pace changes. Both are actions of changes of stage, so an FMU
-carries them out at its event steps.
+is the least-squares factor between the actual and the known load. Before the next push
+`slew_advance` and `luff_advance` move towards these factors by the share `learn`, which changes the
+valve openings. That push waits until both angles have settled within `settled`, at most `patience`
+after `pace`, which changes the pace. Both are actions of stage changes, which an FMU executes at
+its event steps.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ TRAVELS = "pushed > 0 and departed == 0"
 
 
 def states() -> Table:
-    """Return force and known load at the last push, and the integrals of the comparison."""
+    """Return the states: drive force and known load at the last push, and the integrals of their
+    comparison.
+    """
     found: Table = {}
     for axis, drive in DRIVES.items():
         unit = "N.m" if axis == "slew" else "N"
@@ -51,7 +55,9 @@ def states() -> Table:
 
 
 def remembered() -> Table:
-    """Return what is set when a push begins: forces and known loads, integrals from zero."""
+    """Return what is set when a push begins: forces and known loads, with the integrals reset to
+    zero.
+    """
     found: Table = {}
     for axis, drive in DRIVES.items():
         found |= {
@@ -64,13 +70,17 @@ def remembered() -> Table:
 
 
 def size(axis: str) -> str:
-    """Return the size that the last departure has had; the one before where it tells none."""
+    """Return the load factor measured in the last departure; the previous value if the load was too
+    small.
+    """
     square = f"{axis}_square"
     return f"if({square} > {LEAST_LOAD_INTEGRAL}, {axis}_matched/max({square}, {LEAST_LOAD_INTEGRAL}), {axis}_size)"
 
 
 def plan() -> Table:
-    """Return what is set before the next push: measured sizes, and openings by them."""
+    """Return what is set before the next push: measured load factors, and the valve openings that
+    follow from them.
+    """
     sizes = {f"{axis}_size": size(axis) for axis in DRIVES}
     return sizes | {
         f"{axis}_advance": f"(1 - learn)*{axis}_advance + learn*({size(axis)})" for axis in DRIVES
@@ -78,7 +88,7 @@ def plan() -> Table:
 
 
 def end_of_swing() -> Table:
-    """Return when the next push begins: settled, or out of patience."""
+    """Return the condition for the next push: angles settled, or patience exceeded."""
     after = "t - stage_start"
     errors = " and ".join(f"abs({axis}_target - {axis}) < settled" for axis in DRIVES)
     return {"when": f"{after} > pace and ({errors} or {after} > pace + patience)"}

@@ -1,7 +1,8 @@
-"""Chain of n equal rods that hang one on another, on revolute joints of alternating axes, universal or spherical joints.
+"""Chain of n equal hanging rods, on revolute joints of alternating axes, universal or spherical
+joints.
 
-lib:chain with n (bodies), freedoms (1, 2 or 3 per joint), length, mass, bend (angle of every joint at the start) and gravity. [Sh24] 4.1 compares
-the formulations on such chains and on stars.
+lib:chain with n (bodies), freedoms (1, 2 or 3 per joint), length, mass, bend (angle of every joint
+at the start) and gravity. [Sh24] 4.1 compares the formulations on such chains and on stars.
 """
 
 from typing import Any
@@ -17,7 +18,7 @@ AXES = ("x", "y")
 
 
 def describe(n: int = 5, freedoms: int = 1) -> dict[str, Any]:
-    """Return the chain ground - b1 - b2 - ... - bn."""
+    """Return name, text and parameters shared by chains and stars."""
     links = count("n", n, MOST_BODIES)
     kind = count("freedoms", freedoms, 3)
     bodies = {f"b{i}": rod() for i in range(1, links + 1)}
@@ -60,7 +61,7 @@ def frame(name: str, text: str) -> dict[str, Any]:
 
 
 def count(name: str, value: float, most: int) -> int:
-    """Return a structural argument: a whole number from 1 to most."""
+    """Return a structural argument that must be an integer from 1 to `most`."""
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))
@@ -72,7 +73,7 @@ def count(name: str, value: float, most: int) -> int:
 
 
 def rod() -> dict[str, Any]:
-    """Return a square rod of width length/10 along -z."""
+    """Return the body of a square rod of width length/10 along -z."""
     across = "mass*length**2*1.01/12"
     return {
         "mass": "mass",
@@ -83,7 +84,9 @@ def rod() -> dict[str, Any]:
 
 
 def joint(i: int, freedoms: int, parent: str, at: list[Any]) -> dict[str, Any]:
-    """Return joint i with q{i}, or a{i} and b{i}, or a quaternion; revolute axes alternate."""
+    """Return joint i with coordinate q{i}, or a{i} and b{i}, or a quaternion; revolute axes
+    alternate.
+    """
     common = {"parent": parent, "child": f"b{i}", "at": at}
     if freedoms == 1:
         return common | {

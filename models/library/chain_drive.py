@@ -1,7 +1,9 @@
-"""Span of a chain drive of n links with six coordinates each between two sprockets ([GG11], figure 3): a [chain] with block tridiagonal stiffness.
+"""Span of a chain drive of n links with six coordinates each between two sprockets ([GG11], figure
+3): a [chain] with block tridiagonal stiffness.
 
-lib:chain_drive with links; parameters amplitude and omega: the first sprocket moves across as amplitude*sin(omega*t), as the polygon of the links
-does. Stiffness as in `chains.chain_drive`: axial, transverse of the string (tension/pitch), rotations held by the pins.
+lib:chain_drive with links; parameters amplitude and omega: the first sprocket moves laterally as
+amplitude*sin(omega*t), as the polygon of the links does. Stiffness as in `chains.chain_drive`:
+axial, transverse of the string (tension/pitch), rotations held by the pins.
 """
 
 from typing import Any
@@ -17,7 +19,9 @@ AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 
 def describe(links: int = 12) -> dict[str, Any]:
-    """Link i has coordinates x{i} (along), y{i}, z{i} and rotations rx{i}, ry{i}, rz{i}."""
+    """Return the description; link i has coordinates x{i} (along), y{i}, z{i} and rotations rx{i},
+    ry{i}, rz{i}.
+    """
     n = whole("links", links, 2, MOST_LINKS)
     mass, damping, stiffness = chains.chain_drive(n, damping=2e-6)
     across = float(np.abs(stiffness[1, 7]))

@@ -1,8 +1,10 @@
-"""Linear multi-mass chains ([GG11], figures 2, 3, 5): mass (vector), damping and stiffness matrices for `kinetree.solvers.chain`.
+"""Matrices of linear multi-mass chains ([GG11], figures 2, 3, 5): mass (vector), damping and
+stiffness for `kinetree.solvers.chain`.
 
-train: n cars on couplings, one coordinate each (tridiagonal). chain_drive: n links of six coordinates (block tridiagonal, diagonal blocks).
-helical_spring: one rigid ring per turn, joined by the compliance of the wire (block tridiagonal, full blocks). Damping is light and proportional
-to the stiffness unless given.
+train: n cars on couplings, one coordinate each (tridiagonal). chain_drive: n links of six
+coordinates (block tridiagonal, diagonal blocks). helical_spring: one rigid ring per turn, joined by
+the compliance of the wire (block tridiagonal, full blocks). Damping is light and proportional to
+the stiffness unless given.
 """
 
 import math
@@ -13,8 +15,8 @@ Matrices = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def springs(stiffness: np.ndarray, n: int) -> np.ndarray:
-    """Return the tridiagonal matrix of n coordinates; n - 1 springs join neighbours, n + 1 springs
-    include the walls at both ends.
+    """Return the tridiagonal stiffness matrix of n coordinates: n - 1 springs join neighbours, n +
+    1 springs include walls at both ends.
     """
     k = np.asarray(stiffness, dtype=float)
     between = k if len(k) == n - 1 else k[1:-1]
@@ -27,7 +29,7 @@ def springs(stiffness: np.ndarray, n: int) -> np.ndarray:
 
 
 def extremes(C: np.ndarray, masses: np.ndarray) -> tuple[float, float]:
-    """Return lowest and highest frequency of a tridiagonal chain."""
+    """Return the lowest and highest natural frequency of a tridiagonal chain."""
     root = np.sqrt(masses)
     diagonal, beside = np.diagonal(C) / masses, np.diagonal(C, 1) / (root[1:] * root[:-1])
     from scipy.linalg import eigvalsh_tridiagonal
@@ -46,7 +48,9 @@ def train(
     damping: float = 0.0,
     locomotive: float | None = None,
 ) -> Matrices:
-    """Return a free train: cars joined by equal couplings; damping in N.s/m per coupling."""
+    """Return the matrices of a free train: cars joined by equal couplings; damping in N.s/m per
+    coupling.
+    """
     masses = np.full(cars, float(mass))
     masses[0] = mass if locomotive is None else locomotive
     C = springs(np.full(cars - 1, coupling), cars)
@@ -56,10 +60,10 @@ def train(
 def stretched_train(
     cars: int = 200, ratio: float = 1e4, damping: float = 1e-3, seed: int = 0
 ) -> Matrices:
-    """Return unit masses between a wall and a free end on random springs with a given
-    omega_max/omega_min.
+    """Return the matrices of unit masses between a wall and a free end on random springs with a
+    given omega_max/omega_min.
 
-    damping: fraction of critical of the fastest mode; the slowest mode gets 0.5 %.
+    damping: fraction of critical damping of the fastest mode; the slowest mode gets 0.5 %.
     """
     spread = np.random.default_rng(seed).uniform(-1.0, 1.0, cars)
 
@@ -76,8 +80,8 @@ def stretched_train(
 
 
 def two_mass_train(cars: int = 100, ratio: float = 1e4, damping: float = 1e-3) -> Matrices:
-    """Return cars of two unit masses on stiff frames with unit couplings and a given
-    omega_max/omega_min.
+    """Return the matrices of a train of two-mass cars: unit masses on stiff frames with unit
+    couplings and a given omega_max/omega_min.
     """
     n = 2 * cars
     k = np.ones(n + 1)
@@ -98,10 +102,11 @@ def chain_drive(
     tension: float = 300.0,
     damping: float = 1e-6,
 ) -> Matrices:
-    """Return the span of a chain drive between two sprockets: per link x (along), y, z, and
-    rotations about x, y, z.
+    """Return the matrices of the span of a chain drive between two sprockets: per link x (along),
+    y, z, and rotations about x, y, z.
 
-    Transverse stiffness is that of the string (tension/pitch); rotations are held by the pins. damping: F = damping*C.
+    Transverse stiffness is that of a string (tension/pitch); rotations are held by the pins.
+    damping: F = damping*C.
     """
     across = tension / pitch
     joint = np.array([axial, across, across, 0.5, across * pitch**2 / 4, 40.0])
@@ -121,8 +126,8 @@ def helical_spring(
     density: float = 7850.0,
     damping: float = 1e-7,
 ) -> Matrices:
-    """Return a helical spring as rings, one end clamped: per ring displacements x, y, z (axis) and
-    rotations.
+    """Return the matrices of a helical spring as rings, one end clamped: per ring displacements x,
+    y, z (axis) and rotations.
     """
     K = turn_stiffness(radius, wire, pitch, young, poisson)
     lift = np.eye(6)  # wrench on the far ring, moved to the near one
@@ -144,7 +149,7 @@ def helical_spring(
 def turn_stiffness(
     radius: float, wire: float, pitch: float, young: float, poisson: float, sections: int = 360
 ) -> np.ndarray:
-    """Return the 6 x 6 stiffness of one turn with a clamped end, at the centre of the far end."""
+    """Return the 6 x 6 stiffness of one turn with one end clamped, at the centre of the other end."""
     shear, area, second = young / (2 * (1 + poisson)), math.pi * wire**2 / 4, math.pi * wire**4 / 64
     far, compliance = np.array([0.0, 0.0, pitch]), np.zeros((6, 6))
     length = math.hypot(2 * math.pi * radius, pitch) / sections
@@ -175,5 +180,5 @@ def turn_stiffness(
 
 
 def cross_matrix(a: np.ndarray) -> np.ndarray:
-    """Return the matrix of the product a x."""
+    """Return the matrix of the cross product: a × x."""
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])

@@ -1,7 +1,8 @@
-"""A falling stack of blocks with gaps: they land on one another, slide and come to rest.
+"""A falling stack of blocks with gaps, which land on each other, slide and come to rest.
 
-Contacts of corners and planes, restitution and friction, all at once; at rest every block carries what is above it. Arguments: blocks (1 to 12).
-Held against: weight above on every interface at rest, energy that never grows, the first impact of free fall.
+Simultaneous contacts of corners and planes with restitution and friction; at rest every block
+carries the weight above it. Argument: blocks (1 to 12). Verified by: weight on every interface at
+rest, energy that never grows, the first impact of free fall.
 """
 
 from __future__ import annotations

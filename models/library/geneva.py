@@ -1,11 +1,14 @@
-"""Geneva drive: a driver with a pin turns a slotted wheel by one slot per turn and holds it in between.
+"""Geneva drive: a driver with a pin turns a slotted wheel by one slot per turn and holds it in
+between.
 
-lib:geneva with slots (3 to 12), distance (of the axles), pin, play, land, speed (set value of the driver) and others.
-While the pin is in a slot, with the driver's angle theta from the line of the axles, crank a = distance sin(pi/slots):
+lib:geneva with slots (3 to 12), distance (of the axles), pin, play, land, speed (set speed of the
+driver) and others. While the pin is in a slot, with the driver's angle theta measured from the line
+between the axles, crank a = distance sin(pi/slots):
 
     tan(wheel angle) = a sin theta/(distance - a cos theta)        fastest: sin(pi/slots)/(1 - sin(pi/slots)) times the driver
 
-Everything that touches is a contact of a convex polygon: the pin with both walls of every slot, the corners of the slots with the locking disc.
+All contacts are between convex shapes: the pin with both walls of every slot, the corners of the
+slots with the locking disc.
 """
 
 from math import acos, cos, pi, sin, tau
@@ -23,7 +26,9 @@ ROOM = 0.9  # part of the way to the wheel that the locking disc's flat side rea
 
 
 def describe(slots: int = 4) -> dict[str, Any]:
-    """Return driver and wheel on bearings, walls of the slots and the locking disc as contacts."""
+    """Return the description: driver and wheel on bearings, with contacts of slot walls and locking
+    disc.
+    """
     n = whole("slots", slots, 3, MOST_SLOTS)
     bearings = {"driver": ["distance", 0, 0], "wheel": [0, 0, 0]}
     angles = {"driver": "theta", "wheel": "phi"}
@@ -60,7 +65,7 @@ def describe(slots: int = 4) -> dict[str, Any]:
 
 
 def parameters(n: int) -> dict[str, Any]:
-    """Return lengths, masses and the law of the contacts."""
+    """Return parameters: lengths, masses and contact laws."""
     metres = {"unit": "m", "min": 0}
     return {
         "distance": metres | {"value": 0.1, "text": "of the axles"},
@@ -81,7 +86,7 @@ def parameters(n: int) -> dict[str, Any]:
 
 
 def bodies(n: int) -> dict[str, Any]:
-    """Return driver and wheel with their masses and looks."""
+    """Return driver and wheel with their masses and shapes."""
     arm = {"box": ["crank", "0.15*crank", "0.05*distance"], "at": ["-crank/2", 0, "0.08*distance"]}
     disc = {"extrusion": lock_corners(n), "height": "0.05*distance"}
     peg = {
@@ -104,7 +109,7 @@ def bodies(n: int) -> dict[str, Any]:
 
 
 def wheel_corners(n: int) -> list[list[str]]:
-    """Return the corners of the slotted wheel, for pictures: slot after slot, and points of the arc
+    """Return the corners of the slotted wheel for display: slot after slot, with points of the arcs
     between them.
     """
     found = []
@@ -138,7 +143,7 @@ def lock_corners(n: int) -> list[list[str]]:
 
 
 def turned(x: str, y: str, angle: float) -> list[str]:
-    """Return a corner turned about the axle, as expressions."""
+    """Return a corner rotated about the axle, as expressions."""
     c, s = f"{cos(angle):.15g}", f"{sin(angle):.15g}"
     return [f"{x}*({c}) - ({y})*({s})", f"{x}*({s}) + ({y})*({c})"]
 

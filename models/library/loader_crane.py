@@ -1,9 +1,12 @@
-"""Loader crane: slewing column, boom, jib and a telescopic arm as steel box beams, three hydraulic cylinders on valves, a rope with a load.
+"""Loader crane: slewing column, boom, jib and a telescopic arm as steel box beams, three hydraulic
+cylinders on valves, a rope with a load.
 
-lib:loader_crane with flexible (1: boom, jib and arm bend; 0: they are rigid, with the same masses), segments (elements of each) and pads (1: the arm
-reaches into the jib and slides there on pads across both axes; 0: it slides on the jib's end without play). Inputs lift, knuckle and telescope open
-the valves of their cylinders (-1 to 1), slew_rate turns the column. Sizes are those of a crane of 20 t.m, round numbers of our own. The pressures at
-the start hold the straight crane: F = dU/ds of every cylinder; `run.prepare` finds the bent crane at rest from there.
+lib:loader_crane with flexible (1: boom, jib and arm bend; 0: they are rigid, with the same masses),
+segments (elements of each) and pads (1: the arm reaches into the jib and slides there on pads in
+both lateral directions; 0: it slides on the jib's end without clearance). Inputs lift, knuckle and
+telescope open the valves of their cylinders (-1 to 1), slew_rate turns the column. Sizes are those
+of a crane of 20 t.m, in round numbers of our own. The start pressures balance the undeformed crane:
+F = dU/ds for every cylinder; `run.prepare` computes the equilibrium of the bent crane from there.
 """
 
 from __future__ import annotations
@@ -115,12 +118,14 @@ def describe(
 
 
 def lengths(inside: float = 0.0) -> dict[str, float]:
-    """Return the lengths of the beams, with that of the arm in the jib [m]."""
+    """Return the lengths of the beams [m], that of the arm including the part in the jib."""
     return LENGTHS | {"arm": LENGTHS["arm"] + inside}
 
 
 def pads_of(inside: float) -> dict[str, Any]:
-    """Return the pads across both axes: at the end of the jib on the arm, at the root of the arm in the jib."""
+    """Return the pads in both lateral directions: at the end of the jib on the arm, and at the root
+    of the arm in the jib.
+    """
     jib, arm = {"body": "jib"}, {"body": "arm"}
     ends = {
         "front": [arm, {**jib, "point": [LENGTHS["jib"], 0, 0]}, LENGTHS["arm"] + inside],
@@ -136,7 +141,7 @@ def pads_of(inside: float) -> dict[str, Any]:
 
 
 def mass_of(name: str, length: float | None = None) -> float:
-    """Return the mass of a box beam, of its own length by default [kg]."""
+    """Return the mass [kg] of a box beam, by default for its full length."""
     h, w, t = BOXES[name]
     area = h * w - (h - 2 * t) * (w - 2 * t)
     return STEEL["density"] * (LENGTHS[name] if length is None else length) * area
@@ -215,7 +220,7 @@ def outputs(bends: bool, inside: float) -> dict[str, Any]:
 
 
 def hydraulics(holds: dict[str, float], inside: float) -> dict[str, Any]:
-    """Return a rail of constant pressure, and per cylinder a valve, two hoses and relief."""
+    """Return a supply of constant pressure and, per cylinder, a valve, two hoses and relief valves."""
     found: dict[str, Any] = {"rail": {"pressure": 250e5}, "tank": {"pressure": 2e5}}
     for name, cylinder in CYLINDERS.items():
         a, b = cylinder["areas"]
@@ -259,8 +264,8 @@ def hydraulics(holds: dict[str, float], inside: float) -> dict[str, Any]:
 
 
 def straight(load: float, inside: float = 0.0) -> dict[str, float]:
-    """Return the cylinder forces that hold the straight crane, by differences of potential and
-    length.
+    """Return the cylinder forces that balance the undeformed crane, by differences of potential
+    energy and length.
     """
 
     def state(boom: float, jib: float, out: float) -> tuple[float, dict[str, float]]:

@@ -1,7 +1,9 @@
-"""N four-bar mechanism (IFToMM/UDC multibody benchmark A02): n + 1 cranks side by side, joined by n couplers.
+"""N four-bar mechanism (IFToMM/UDC multibody benchmark A02): n + 1 cranks side by side, joined by n
+couplers.
 
-lib:n_four_bar with n (loops), length, mass, speed (of the first crank's end at the start) and g. One degree of freedom; twice per turn all bars
-lie on one line, where the constraints lose rank: the mechanism goes on as a parallelogram.
+lib:n_four_bar with n (loops), length, mass, speed (of the first crank's end at the start) and g.
+One degree of freedom; twice per turn all bars lie on one line, where the constraints lose rank and
+the mechanism must continue as a parallelogram.
 """
 
 from typing import Any
@@ -13,8 +15,8 @@ ARGUMENTS = {"n": Argument("number of loops", 1, MOST_LOOPS)}
 
 
 def describe(n: int = 2) -> dict[str, Any]:
-    """Return cranks c0..cn on the ground, coupler b{i} from crank i to crank i + 1; the cranks
-    start upright.
+    """Return the description: cranks c0..cn on the ground, coupler b{i} from crank i to crank i +
+    1; the cranks start upright.
     """
     loops = whole("n", n, 1, MOST_LOOPS)
     bodies = {f"c{i}": rod() for i in range(loops + 1)} | {f"b{i}": rod() for i in range(loops)}
@@ -71,7 +73,7 @@ def rod() -> dict[str, Any]:
 
 
 def crank_joint(i: int) -> dict[str, Any]:
-    """Return the hinge of crank i; only the first one's speed is given."""
+    """Return the revolute joint of crank i; only the speed of the first one is given."""
     turn = {"rotate": "z", "coordinate": f"theta{i}", "start": "pi/2"} | (
         {} if i else {"speed": "-speed/length"}
     )

@@ -1,10 +1,13 @@
-"""A robot on four legs that trots: a free trunk, twelve joints with servos, feet that touch the ground as spheres.
+"""A robot on four legs that trots: a free trunk, twelve joints with servos, feet that touch the
+ground as spheres.
 
     ground -(free)- trunk -(abduct)- hip -(swing)- thigh -(knee)- shank        front left, front right, rear left, rear right
 
-Every joint has a servo, torque = stiffness (target - angle) - damping rate within its limit. The targets are a trot: diagonal legs in step, the thigh
-swings as cos, the foot lifts in the half of the period in which the thigh goes forward; the gait begins after `wait`. Inputs: `stride`, the amplitude
-of the swing (0 stands), and `turn`, by how much the strides of the two sides differ. Round numbers of a robot of 20 kg.
+Every joint has a servo: torque = stiffness (target - angle) - damping rate, limited. The targets
+are a trot: diagonal legs move in phase, the thigh swings as a cosine, and the foot lifts in the
+half period in which the thigh moves forward; the gait begins after `wait`. Inputs: `stride`, the
+amplitude of the swing (0: standing), and `turn`, the difference of the strides of the two sides.
+Parameters are round numbers of a robot of 20 kg.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ PARAMETERS: dict[str, tuple[float, str, str]] = {
 
 
 def describe() -> dict[str, Any]:
-    """Return trunk and four legs."""
+    """Return the description of trunk and four legs."""
     parameters = {
         name: {"value": value, "unit": unit, "text": text}
         for name, (value, unit, text) in PARAMETERS.items()
@@ -122,7 +125,9 @@ def leg_bodies(leg: str) -> dict[str, Any]:
 
 
 def leg_joints(leg: str, front: int, side: int) -> dict[str, Any]:
-    """Return the abduction about x, swing and knee about y; motors' inertia on each."""
+    """Return the joints of a leg: abduction about x, swing and knee about y, each with its motor's
+    inertia.
+    """
     places = {
         "abduct": ("trunk", "hip", [0.2 * front, 0.05 * side, 0], "x"),
         "swing": ("hip", "thigh", [0, 0.08 * side, 0], "y"),
@@ -139,8 +144,8 @@ def leg_joints(leg: str, front: int, side: int) -> dict[str, Any]:
 
 
 def servos(leg: str, side: int, phase: float) -> dict[str, Any]:
-    """Return torques towards the targets of the gait; thighs swing forward (angle down) while the
-    foot is in the air.
+    """Return the servo torques of a leg towards its gait; the thigh swings forward (angle down)
+    while the foot is in the air.
     """
     turn = f"2*pi*((t - wait)/period + {phase!r})"
     going = "if(t > wait, 1 - exp(-(t - wait)/0.4), 0)"

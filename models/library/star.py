@@ -1,7 +1,9 @@
-"""Star: a base body that carries branches of equal rods, on revolute joints of alternating axes, universal or spherical joints.
+"""Star: a base body with branches of equal rods, on revolute joints of alternating axes, universal
+or spherical joints.
 
-lib:star with n (bodies in all, the base included), branch (rods per branch), freedoms (1, 2 or 3 per joint); parameters as in lib:chain. [Sh24] 4.1
-compares the formulations on chains and on such stars.
+lib:star with n (number of bodies, the base included), branch (rods per branch), freedoms (1, 2 or 3
+per joint); parameters as in lib:chain. [Sh24] 4.1 compares the formulations on chains and on such
+stars.
 """
 
 import math
@@ -18,7 +20,9 @@ ARGUMENTS = {
 
 
 def describe(n: int = 7, freedoms: int = 1, branch: int = 1) -> dict[str, Any]:
-    """Return a star: body 1 hangs on the ground and carries rods 2..n in branches around it."""
+    """Return the description of a star: body 1 hangs on the ground and carries rods 2..n in
+    branches around it.
+    """
     total = count("n", n, MOST_BODIES)
     kind = count("freedoms", freedoms, 3)
     long = count("branch", branch, MOST_BODIES)
@@ -49,7 +53,7 @@ def describe(n: int = 7, freedoms: int = 1, branch: int = 1) -> dict[str, Any]:
 
 
 def base() -> dict[str, Any]:
-    """Return a disc of radius length and mass 4*mass, half a length below its joint."""
+    """Return the base: a disc of radius length and mass 4*mass, half a length below its joint."""
     across = "mass*length**2"
     return {
         "mass": "4*mass",

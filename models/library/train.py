@@ -12,7 +12,7 @@ ARGUMENTS = {"cars": Argument("number of cars, the locomotive included", 2, MOST
 
 
 def describe(cars: int = 20) -> dict[str, Any]:
-    """Return cars x1 (the locomotive) to xn, free on the rails."""
+    """Return the description of a train with cars x1 (the locomotive) to xn, free on the rails."""
     n = whole("cars", cars, 2, MOST_CARS)
     return {
         "format": "kinetree/1",

@@ -126,7 +126,7 @@ SHEAR: Table = {"cohesion": 6.895e4, "angle": 0.593, "modulus": 0.01, "width": 0
 
 
 def describe(trip: int = 1, soil: int = 0) -> Table:
-    """Return the truck on one of its trips."""
+    """Return the description of the truck for one of its trips."""
     trip, soft = whole("trip", trip, 0, len(SLOPES) - 1), bool(whole("soil", soil, 0, 1))
     parameters = {
         name: {"value": value, "unit": unit, "text": text}
@@ -162,12 +162,12 @@ def describe(trip: int = 1, soil: int = 0) -> Table:
 
 
 def command(name: str, trip: int) -> str:
-    """Return an input plus the value that the programmed trip adds to it."""
+    """Return the expression of an input plus the value that the programmed trip adds to it."""
     return f"({name} + table('trip_{name}', t))" if name in PROGRAMS.get(trip, {}) else name
 
 
 def states(trip: int) -> Table:
-    """Return the states that follow the commands: pedals and crane with a lag, jacks at their
+    """Return the states that follow the commands: pedals and crane with a lag, jacks with limited
     speed.
     """
     found: Table = {
@@ -189,7 +189,7 @@ def states(trip: int) -> Table:
 
 
 def start(name: str, trip: int) -> float:
-    """Return the start values of the pedals for a trip."""
+    """Return the start value of a pedal for a trip."""
     program = PROGRAMS.get(trip, {}).get(name)
     return 0.0 if program is None else program[1][0]
 
@@ -289,8 +289,8 @@ def joints() -> Table:
 
 
 def ackermann(name: str) -> str:
-    """Return the steering angle of a front wheel: both point at one centre on the line of the rear
-    axle.
+    """Return the steering angle of a front wheel: both point at a common centre on the rear axle's
+    line (Ackermann).
     """
     _, y = WHEELS[name]
     return f"atan(tan(steering)/(1 - {y / BASE!r}*tan(steering)))"
@@ -351,7 +351,7 @@ def wheels(soft: bool) -> Table:
 
 
 def jacks(soft: bool) -> Table:
-    """Return jacks on the slope."""
+    """Return the outrigger jacks."""
     law = {
         "kind": "jack", "body": "chassis", "extension": "extension", "stiffness": "jack_stiffness", "damping": "jack_damping",
         "height": "slope*ground.x", "side_stiffness": "jack_side", "side_damping": "0.02*jack_side", "friction": "grip",
@@ -363,7 +363,7 @@ def jacks(soft: bool) -> Table:
 
 
 def crane() -> Table:
-    """Return the drives of the crane, elastic and damped, and air on the rope."""
+    """Return the drives of the crane (elastic and damped) and the air drag of the load on its rope."""
     found: Table = {}
     for name in ("slew", "luff"):
         law = f"-(crane_stiffness*(crane_{name} - {name}_target) + crane_damping*der(crane_{name}))"
@@ -378,7 +378,7 @@ def crane() -> Table:
 
 
 def outputs() -> Table:
-    """Return loads, slips, speed, place of the load."""
+    """Return outputs: loads, slips, speed, position of the load."""
     found: Table = {
         f"load_{name}": {"quantity": "force", "force": f"tyre_{name}"} for name in WHEELS
     }

@@ -1,1 +1,3 @@
-"""State and parameter estimation: Kalman filters and moving-horizon estimation over the mechanism's own equations."""
+"""State and parameter estimation with the mechanism's own equations: Kalman filters and
+moving-horizon estimation.
+"""

@@ -1,8 +1,9 @@
-"""Whether an estimator believes itself rightly, and what its readings can tell at all.
+"""Consistency of estimators: whether their standard deviations are right, and what the measurements
+can tell.
 
-Normalised innovations squared (NIS) of a consistent filter are chi-square numbers, and its
+Normalised innovations squared (NIS) of a consistent filter are chi-square variables, and its
 whitened innovations are uncorrelated in time. With a known truth the normalised errors squared
-(NEES) are chi-square numbers too (Y. Bar-Shalom, X. R. Li, T. Kirubarajan, 2001).
+(NEES) are chi-square variables too (Y. Bar-Shalom, X. R. Li, T. Kirubarajan, 2001).
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ LITTLE_GAIN = 0.9  # final standard deviation by that at the start: readings tel
 
 @dataclass(frozen=True)
 class Band:
-    """A mean of chi-square numbers, with the 95 % band in which it lies for a consistent filter."""
+    """A mean of chi-square variables, with the interval that contains it with 95 % probability for
+    a consistent filter.
+    """
 
     mean: float
     low: float
@@ -44,7 +47,9 @@ class Band:
 
 
 def band(values: Sequence[float], freedom: float) -> Band:
-    """Return the mean of chi-square numbers that have `freedom` degrees of freedom each on average."""
+    """Return the mean of chi-square variables that have `freedom` degrees of freedom each on
+    average.
+    """
     count = len(values)
     if not count:
         return Band(float("nan"), float("nan"), float("nan"))
@@ -53,14 +58,16 @@ def band(values: Sequence[float], freedom: float) -> Band:
 
 
 def innovation_band(innovations: Sequence[Innovation]) -> Band:
-    """Return the mean normalised innovation squared after the beginning."""
+    """Return the mean normalised innovation squared, without the initial transient."""
     kept = innovations[int(SKIPPED * len(innovations)) :]
     freedom = float(np.mean([len(each.names) for each in kept])) if kept else 1.0
     return band([each.squared for each in kept], freedom)
 
 
 def autocorrelation(innovations: Sequence[Innovation]) -> tuple[float, float]:
-    """Return the correlation of successive whitened innovations, and the bound within which 95 % of consistent filters have it."""
+    """Return the correlation of successive whitened innovations, and its 95 % bound for consistent
+    filters.
+    """
     kept = innovations[int(SKIPPED * len(innovations)) :]
     pairs = [
         (whitened(a), whitened(b))
@@ -76,7 +83,7 @@ def autocorrelation(innovations: Sequence[Innovation]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Information gained about one quantity: standard deviations at start and end."""
+    """Information gained about one quantity: its standard deviations at start and end."""
 
     name: str
     before: float
@@ -84,12 +91,14 @@ class Knowledge:
 
     @property
     def known(self) -> bool:
-        """Return whether the readings reduced the uncertainty."""
+        """Return whether the measurements reduced the uncertainty."""
         return self.after < LITTLE_GAIN * self.before
 
 
 def alike(names: Sequence[str], covariance: np.ndarray) -> list[tuple[str, str, float]]:
-    """Return pairs of numbers whose errors are nearly one: the readings know a combination of them only."""
+    """Return pairs of quantities with almost fully correlated errors: the measurements determine
+    only a combination of them.
+    """
     sizes = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     correlation = covariance / np.outer(sizes, sizes)
     return [

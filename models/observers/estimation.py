@@ -1,4 +1,6 @@
-"""An estimator run on a record: sensors with noise, bias, delay and sampling; estimated parameters, unknown forces and biases; results over time."""
+"""Estimation from a record: sensors with noise, bias, delay and sampling; estimated parameters,
+unknown forces and biases; results over time.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ START_DEVIATION = 1e-2  # of coordinates [m or rad], speeds and other states, wh
 
 @dataclass
 class Estimate:
-    """Estimates over time with their standard deviations, and how far they can be trusted."""
+    """Estimates over time with their standard deviations and measures of consistency."""
 
     method: str
     time: np.ndarray
@@ -59,19 +61,19 @@ class Estimate:
 
     @property
     def error_bands(self) -> dict[str, Band]:
-        """Return mean normalised squared errors of quantities with known truth, with confidence
+        """Return the mean normalised squared errors of quantities with known truth, with their 95 %
         bands.
         """
         return {name: band(list(each**2), 1.0) for name, each in self.errors.items()}
 
     @property
     def log_likelihood(self) -> float:
-        """Return the log-likelihood of all readings."""
+        """Return the log-likelihood of all measurements."""
         return sum(each.log_likelihood for each in self.innovations)
 
 
 class EstimationProblem:
-    """A mechanism with sensors and unknowns, ready to run on records."""
+    """A mechanism with sensors and unknowns, ready to process records."""
 
     def __init__(self, system: System, setup: Setup):
         self.system, self.setup = system, setup
@@ -96,7 +98,7 @@ class EstimationProblem:
         self._check()
 
     def _check(self) -> None:
-        """Refuse what the mechanism does not have."""
+        """Raise for sensors and unknowns that the mechanism does not have."""
         setup, compiled = self.setup, self.system.compiled
         if setup.method not in METHODS:
             raise ValueError(f"method is '{setup.method}', expected one of {', '.join(METHODS)}")
@@ -125,7 +127,7 @@ class EstimationProblem:
         truth: Mapping[str, Any] | None = None,
         progress: Callable[[float], None] = lambda time: None,
     ) -> Estimate:
-        """Return the estimate over a record; `truth` gives columns or numbers to compare with."""
+        """Return the estimate over a record; `truth` gives columns or values to compare with."""
         times = record.time
         begin, end = float(times[0]), float(times[-1])
         flow = self._prepared(self._step(times))
@@ -145,22 +147,22 @@ class EstimationProblem:
         return self._result(estimator, rows, names, first, truth or {}, record)
 
     def begin(self, time: float, step: float, inputs: Mapping[str, float] | None = None) -> Filter:
-        """Return the estimator at its start, for sequential readings."""
+        """Return the estimator at its start, for measurements that are given one by one."""
         self._prepared(self.setup.step or step)
         return self._begin(time, inputs or {})
 
     def reading_of(self, values: Mapping[str, float]) -> Measured:
-        """Return readings of one instant by sensor."""
+        """Return the measurements of one instant from values by sensor name."""
         return self._together(
             [(values[each.name], each) for each in self.setup.sensors if each.name in values]
         )
 
     def reported(self, state: FlowState) -> tuple[str, ...]:
-        """Return the names of the estimates at a state."""
+        """Return the names of the estimated quantities at a state."""
         return self._flow.names(state)
 
     def _prepared(self, step: float) -> MechanismFlow:
-        """Return the motion of the mechanism with a longest step."""
+        """Return the state transition of the mechanism with a given longest step."""
         self._flow = MechanismFlow(self.system, step, self.quantities, self.setup.integrator)
         for sensor in self.setup.sensors:
             if sensor.name not in self._flow.columns:
@@ -171,14 +173,14 @@ class EstimationProblem:
         return self._flow
 
     def _step(self, times: np.ndarray) -> float:
-        """Return the longest step of prediction [s]."""
+        """Return the longest step of prediction [s] that suits the sampling times."""
         if self.setup.step > 0.0:
             return self.setup.step
         gaps = np.diff(times)
         return float(np.median(gaps)) if gaps.size else 1e-3
 
     def _begin(self, time: float, inputs: Mapping[str, float]) -> Filter:
-        """Return the estimator with the state and covariance of the start."""
+        """Return the estimator with the initial state and covariance."""
         setup, flow = self.setup, self._flow
         values = np.array(
             [each.start for each in (*setup.parameters, *setup.forces)]
@@ -228,7 +230,7 @@ class EstimationProblem:
         return Q
 
     def _readings(self, record: Recorded, begin: float, end: float) -> list[tuple[float, Measured]]:
-        """Return all readings in the order of the instants at which they were true."""
+        """Return all measurements in the order of the instants at which they were valid."""
         single: list[tuple[float, float, Sensor]] = []
         for sensor in self.setup.sensors:
             if sensor.name not in record.columns:
@@ -253,7 +255,7 @@ class EstimationProblem:
         return [(time, self._together(those)) for time, those in found]
 
     def _together(self, those: Sequence[tuple[float, Sensor]]) -> Measured:
-        """Return the readings of one instant."""
+        """Return the measurements of one instant combined."""
         return Measured(
             tuple(sensor.name for _, sensor in those),
             np.array([value for value, _ in those]),
@@ -281,7 +283,7 @@ class EstimationProblem:
 
     # -- results -----------------------------------------------------------------------------------
     def present(self, state: FlowState) -> dict[str, float]:
-        """Return the values of all names of a deviation."""
+        """Return the values of all estimated quantities by name."""
         flow, layout = self._flow, self._flow.stages[state.stage]
         columns = {name: float(state.work[place]) for name, place in flow.columns.items()}
         names = flow.names(state)
@@ -293,12 +295,12 @@ class EstimationProblem:
         return found
 
     def _spread(self, estimator: Filter, names: Sequence[str]) -> dict[str, float]:
-        """Return standard deviations by name."""
+        """Return the standard deviations by name."""
         known = zip(self._flow.names(estimator.state), estimator.deviations, strict=True)
         return dict.fromkeys(names, math.nan) | dict(known)
 
     def _note(self, rows: dict[str, list], estimator: Filter, names: Sequence[str]) -> None:
-        """Keep the present estimate."""
+        """Store the current estimate as a row."""
         values, spread = self.present(estimator.state), self._spread(estimator, names)
         rows["time"].append(estimator.state.time)
         rows["values"].append([values.get(name, math.nan) for name in names])
@@ -313,7 +315,7 @@ class EstimationProblem:
         truth: Mapping[str, Any],
         record: Recorded,
     ) -> Estimate:
-        """Return everything that was found."""
+        """Return the estimate with everything that was computed."""
         time, values, deviations = (np.array(rows[key]) for key in ("time", "values", "deviations"))
         errors = {}
         for name, right in truth.items():
@@ -354,7 +356,7 @@ class EstimationProblem:
 def residuals(
     innovations: Sequence[Innovation],
 ) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Return by sensor: times, residuals, and the standard deviations that were expected of them."""
+    """Return by sensor: times, residuals, and the expected standard deviations of the residuals."""
     found: dict[str, list[tuple[float, float, float]]] = {}
     for each in innovations:
         sizes = np.sqrt(np.diag(each.covariance))

@@ -1,4 +1,4 @@
-"""What an estimator needs besides the mechanism: sensors, estimated quantities, method, and a record."""
+"""Settings of an estimator: sensors, estimated quantities, method, and a record."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Setup:
-    """Everything an estimator needs besides the mechanism and the record."""
+    """All settings that an estimator needs besides the mechanism and the record."""
 
     sensors: tuple[Sensor, ...]
     parameters: tuple[Unknown, ...] = ()
@@ -57,7 +57,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Columns of a record over time; a column of the mechanism that is not a number at an instant was not read then."""
+    """A record: columns over time; NaN in a measured column means that there was no measurement."""
 
     time: np.ndarray
     columns: Mapping[str, np.ndarray]

@@ -1,7 +1,9 @@
-"""An estimator of a record as an observer inside its mechanism, whose readings are inputs: what native FMUs carry.
+"""An estimator as an observer inside its mechanism, with the measurements as inputs, as native FMUs
+contain it.
 
-The engine has the extended Kalman filter alone, sampled once a period. Readings are inputs `measured.NAME`; estimates and their standard deviations
-are outputs `estimate.NAME` and `std.NAME`, those of the last sample; the speed der(x) is der_x there.
+The engine supports only the extended Kalman filter, sampled once per period. Measurements are
+inputs `measured.NAME`; estimates and their standard deviations are outputs `estimate.NAME` and
+`std.NAME`, those of the last sample; the speed der(x) is named der_x there.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ NAME = "observer"
 def watched_mechanism(
     source: Mapping[str, Any], problem: EstimationProblem, period: float
 ) -> dict[str, Any]:
-    """Return the description of a mechanism with an observer inside that samples once a period [s]; ValueError for what it cannot do."""
+    """Return the description of a mechanism with an observer inside that samples once per period
+    [s]; raises ValueError for unsupported settings.
+    """
     setup = problem.setup
     refuse_methods(setup)
     filter = problem.begin(0.0, period)
@@ -56,7 +60,7 @@ def watched_mechanism(
 
 
 def refuse_methods(setup: Setup) -> None:
-    """Raise ValueError for estimators that the engine does not have."""
+    """Raise ValueError for estimators that the engine does not support."""
     if setup.method != "ekf":
         raise ValueError(
             f"method is '{setup.method}': a native FMU holds an extended Kalman filter (ekf); the others need --backend python"
@@ -71,18 +75,18 @@ def refuse_methods(setup: Setup) -> None:
 
 
 def estimated(unknown: Unknown) -> dict[str, float]:
-    """Return the table of an estimated number; one without doubt is not estimated."""
+    """Return the table of an estimated quantity; one with zero standard deviation is not estimated."""
     found = {"start": unknown.start, "std": unknown.deviation, "walk": unknown.walk}
     limits = {"min": unknown.least, "max": unknown.most}
     return found | {key: limit for key, limit in limits.items() if math.isfinite(limit)}
 
 
 def plain(name: str) -> str:
-    """Return a name of letters, digits and underscores."""
+    """Return a name reduced to letters, digits and underscores."""
     text = re.sub(r"\W+", "_", re.sub(r"^der\((.*)\)$", r"der_\1", name)).strip("_")
     return text if text[:1].isalpha() else f"value_{text}"
 
 
 def quoted(name: str) -> str:
-    """Return a name as laws write it."""
+    """Return a name as it must be written in expressions."""
     return name if re.fullmatch(r"[A-Za-z_][\w.]*|der\([A-Za-z_][\w.]*\)", name) else f"'{name}'"

@@ -1,8 +1,9 @@
-"""Extended and square-root unscented Kalman filters over a mechanism's own motion.
+"""Extended and square-root unscented Kalman filters for the state transition of a mechanism.
 
-Both work with deviations about the present estimate (models/observers/mechanism_flow.py), so that
-rotations stay rotations and closed loops stay closed. The extended filter takes slopes of the motion
-by central differences; the unscented one moves a set of states that have the covariance.
+Both use deviations from the current estimate (models/observers/mechanism_flow.py), so that
+rotations remain rotations and closed loops remain closed. The extended filter differentiates the
+transition by central differences; the unscented one propagates a set of sigma points with the
+covariance.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from kinetree.models.observers.mechanism_flow import FlowState, MechanismFlow
 
 @dataclass(frozen=True)
 class Measured:
-    """Readings of one instant: columns of the mechanism, their values, standard deviations, and which estimated quantity is their bias (-1: none)."""
+    """Measurements of one instant: columns of the mechanism, values, standard deviations, and which
+    estimated quantity is their bias (-1: none).
+    """
 
     names: tuple[str, ...]
     values: np.ndarray
@@ -30,7 +33,7 @@ class Measured:
 
 @dataclass
 class Innovation:
-    """The innovation of a reading with its expected covariance and log-likelihood."""
+    """The innovation of a measurement with its expected covariance and log-likelihood."""
 
     time: float
     names: tuple[str, ...]
@@ -39,12 +42,12 @@ class Innovation:
 
     @property
     def squared(self) -> float:
-        """Return the normalised innovation squared; its expectation is the number of readings."""
+        """Return the normalised innovation squared; its expectation is the number of measurements."""
         return float(self.residual @ np.linalg.solve(self.covariance, self.residual))
 
     @property
     def log_likelihood(self) -> float:
-        """Return the log-likelihood of the reading."""
+        """Return the log-likelihood of the measurement."""
         size = math.log(max(np.linalg.det(2.0 * math.pi * self.covariance), 1e-300))
         return -0.5 * (self.squared + size)
 
@@ -53,7 +56,7 @@ Noise = Callable[[FlowState, float], np.ndarray]  # covariance of a step of so m
 
 
 class Filter:
-    """An estimate: a state with the covariance of its deviation."""
+    """Base of filters: a state with the covariance of its deviation."""
 
     def __init__(self, flow: MechanismFlow, state: FlowState, covariance: np.ndarray, noise: Noise):
         self.flow, self.state, self.noise = flow, state, noise
@@ -67,25 +70,25 @@ class Filter:
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
     def copied(self) -> Filter:
-        """Return a filter that goes on from the present estimate by itself."""
+        """Return an independent copy of the filter at the current estimate."""
         found = copy(self)
         found.innovations, found.stage_notes = [*self.innovations], [*self.stage_notes]
         return found
 
     def predict(self, until: float, inputs: Mapping[str, float]) -> None:
-        """Go on to an instant with inputs held."""
+        """Predict the estimate up to an instant with constant inputs."""
         raise NotImplementedError
 
     def correct(self, measured: Measured) -> None:
-        """Take in readings of the present instant."""
+        """Correct the estimate by measurements of the current instant."""
         raise NotImplementedError
 
     def set_inputs(self, inputs: Mapping[str, float]) -> None:
-        """Give the mechanism the inputs from the present instant on."""
+        """Set the inputs of the mechanism from the current instant on."""
         self.state = self.flow.with_inputs(self.state, inputs)
 
     def _note_stage(self, before: FlowState, old: np.ndarray) -> None:
-        """Remember a change of stage with the change of the differential entropy of the estimate."""
+        """Store a change of stage with the change of the estimate's differential entropy."""
         if self.state.stage == before.stage:
             return
         entropy = [
@@ -97,10 +100,12 @@ class Filter:
 
 
 class ExtendedKalmanFilter(Filter):
-    """Slopes of the motion and of the readings by central differences of the flow."""
+    """Extended Kalman filter: Jacobians of state transition and measurements by central
+    differences.
+    """
 
     def predict(self, until: float, inputs: Mapping[str, float]) -> None:
-        """Go on to an instant with inputs held."""
+        """Predict the estimate up to an instant with constant inputs."""
         self.set_inputs(inputs)
         before, old = self.state, self.covariance
         self.state, slopes = transition(self.flow, before, until, self.deviations)
@@ -110,7 +115,7 @@ class ExtendedKalmanFilter(Filter):
         self._note_stage(before, old)
 
     def correct(self, measured: Measured) -> None:
-        """Take in readings of the present instant."""
+        """Correct the estimate by measurements of the current instant."""
         expected, slopes = reading(self.flow, self.state, measured, self.deviations)
         residual = measured.values - expected
         P, R = self.covariance, np.diag(measured.noise**2)
@@ -123,7 +128,7 @@ class ExtendedKalmanFilter(Filter):
 
 
 class UnscentedKalmanFilter(Filter):
-    """Unscented filter with 2 n + 1 sigma points in square-root form."""
+    """Unscented Kalman filter with 2 n + 1 sigma points in square-root form."""
 
     CENTRE = 1.0  # weight of the middle state: CENTRE/(n + CENTRE)
 
@@ -132,7 +137,7 @@ class UnscentedKalmanFilter(Filter):
         self.root = square_root(covariance)
 
     def _spread(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return deviations of the states, row by row, and their weights."""
+        """Return the deviations of the sigma points, row by row, and their weights."""
         n = len(self.root)
         reach = math.sqrt(n + self.CENTRE)
         rows = np.vstack((np.zeros(n), reach * self.root.T, -reach * self.root.T))
@@ -141,7 +146,7 @@ class UnscentedKalmanFilter(Filter):
         return rows, weights
 
     def predict(self, until: float, inputs: Mapping[str, float]) -> None:
-        """Go on to an instant with inputs held."""
+        """Predict the estimate up to an instant with constant inputs."""
         self.set_inputs(inputs)
         before, old = self.state, self.covariance
         rows, weights = self._spread()
@@ -157,7 +162,7 @@ class UnscentedKalmanFilter(Filter):
         self._note_stage(before, old)
 
     def correct(self, measured: Measured) -> None:
-        """Take in readings of the present instant."""
+        """Correct the estimate by measurements of the current instant."""
         rows, weights = self._spread()
         found = np.array([expected_reading(self.flow, self.state, measured, row) for row in rows])
         mean = weights @ found
@@ -171,7 +176,7 @@ class UnscentedKalmanFilter(Filter):
         self.state = self.flow.moved(self.state, gain @ residual)
 
     def _set_root(self, rows: np.ndarray) -> None:
-        """Take the covariance rowsᵀ rows by its triangular root."""
+        """Set the covariance to rowsᵀ rows, stored as its triangular root."""
         upper = np.asarray(np.linalg.qr(rows, mode="r"))
         self.root = upper.T * np.sign(np.where(np.diag(upper) == 0.0, 1.0, np.diag(upper)))
         self.covariance = symmetric(self.root @ self.root.T)
@@ -180,7 +185,9 @@ class UnscentedKalmanFilter(Filter):
 def transition(
     flow: MechanismFlow, state: FlowState, until: float, deviations: np.ndarray
 ) -> tuple[FlowState, np.ndarray]:
-    """Return the state at an instant, and the slopes of its deviation by that of the state before."""
+    """Return the state at an instant, and the Jacobian of its deviation by that of the state
+    before.
+    """
     end = flow.advance(state, until)
     steps = flow.difference_steps(state, deviations)
     slopes = np.zeros((flow.size(end), steps.size))
@@ -202,7 +209,7 @@ def transition(
 def flow_difference_of_start(
     flow: MechanismFlow, state: FlowState, deviation: np.ndarray, k: int
 ) -> float:
-    """Return the actual change of a start value, which limits may have reduced."""
+    """Return the actual change of entry k after a deviation, which limits may have reduced."""
     first = deviation.size - state.values.size
     if k < first:
         return float(deviation[k])
@@ -227,7 +234,7 @@ def expected_reading(
 def reading(
     flow: MechanismFlow, state: FlowState, measured: Measured, deviations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the expected readings and their slopes by the deviation."""
+    """Return the expected measurements and their Jacobian by the deviation."""
     expected = expected_reading(flow, state, measured)
     steps = flow.difference_steps(state, deviations)
     slopes = np.zeros((expected.size, steps.size))
@@ -243,7 +250,7 @@ def reading(
 
 
 def symmetric(matrix: np.ndarray) -> np.ndarray:
-    """Return the symmetric part."""
+    """Return the symmetric part of a matrix."""
     return 0.5 * (matrix + matrix.T)
 
 
@@ -255,7 +262,9 @@ def square_root(covariance: np.ndarray) -> np.ndarray:
 
 
 def whitened(innovation: Innovation) -> np.ndarray:
-    """Return the residuals divided by their expected root covariance: white, of unit variance, where the filter is consistent."""
+    """Return the residuals divided by their expected root covariance: white with unit variance if
+    the filter is consistent.
+    """
     return solve_triangular(
         np.linalg.cholesky(innovation.covariance), innovation.residual, lower=True
     )

@@ -1,10 +1,11 @@
-"""The motion of a mechanism over one step as a function of its whole state, for filters that need it at many neighbouring states.
+"""State transition of a mechanism over one step as a function of its whole state, which filters
+evaluate at many neighbouring states.
 
-A state is the memory of the engine (coordinates, speeds, first-order states, stage, contacts) with
-values of estimated quantities beside it: parameters, unknown inputs, biases of sensors. A deviation
-is a vector of as many numbers as can change freely: local coordinates y of the positions (rotation
-vectors for quaternions, independent coordinates for closed loops), independent speeds v, first-order
-states x without the memory of sampled controllers, then the estimated quantities.
+A state is the memory of the engine (coordinates, speeds, first-order states, stage, contacts)
+together with values of estimated quantities: parameters, unknown inputs, sensor biases. A deviation
+is a vector with one entry per free variable: local coordinates y of the positions (rotation vectors
+for quaternions, independent coordinates for closed loops), independent speeds v, first-order states
+x except the memory of sampled controllers, then the estimated quantities.
 """
 
 from __future__ import annotations
@@ -84,14 +85,16 @@ class StageLayout:
 
 
 def held_states(description: Description) -> set[str]:
-    """Return the states that only samples of controllers and observers change: their memory, counts of samples, seeds of noise."""
+    """Return the states that change only at samples of controllers and observers: their memory,
+    sample counts, noise seeds.
+    """
     sampled = {key for key, each in description.written.controllers.items() if each.period is not None}  # fmt: skip
     sampled |= description.written.observers.keys()
     return {name for (section, name), owner in description._made.items() if section == "states" and owner in sampled}  # fmt: skip
 
 
 class MechanismFlow:
-    """Moves states of one mechanism by steps and by deviations."""
+    """Computes state transitions and deviations of states for one mechanism."""
 
     def __init__(
         self,
@@ -132,7 +135,7 @@ class MechanismFlow:
         inputs: Mapping[str, float] | None = None,
         values: np.ndarray | None = None,
     ) -> FlowState:
-        """Return the state at the beginning, with other start values and inputs where they are given."""
+        """Return the initial state, optionally with other start values and inputs."""
         run, first = self.run, self.unit.compiled[0]
         raise_on_failure(run, run.call("unit_reset"))
         write_integrator_options(run, self.options, True)
@@ -165,7 +168,7 @@ class MechanismFlow:
         return FlowState(work, state.values, state.stage, state.time, state._chart)
 
     def moved(self, state: FlowState, deviation: np.ndarray) -> FlowState:
-        """Return the state at a deviation from this one."""
+        """Return the state changed by a deviation."""
         values = self._load(state, deviation)
         raise_on_failure(self.run, self.run.call("unit_refresh", 0, state.time))
         return self._kept(values)
@@ -179,7 +182,7 @@ class MechanismFlow:
         return self.run.work[[self.columns[name] for name in names]]
 
     def difference(self, origin: FlowState, other: FlowState) -> np.ndarray:
-        """Return the deviation between two states of one stage."""
+        """Return the deviation that leads from one state to another of the same stage."""
         if other.stage != origin.stage:
             raise ValueError("states of different stages have no difference")
         layout, chart = self.stages[origin.stage], self.chart(origin)
@@ -195,7 +198,7 @@ class MechanismFlow:
 
     # -- deviations --------------------------------------------------------------------------------
     def names(self, state: FlowState) -> tuple[str, ...]:
-        """Return the names of the numbers of a deviation."""
+        """Return the names of the entries of a deviation."""
         layout, chart = self.stages[state.stage], self.chart(state)
         places, speeds = chart.names, layout.compiled.speeds
         return (
@@ -227,7 +230,9 @@ class MechanismFlow:
         return state._chart
 
     def difference_steps(self, state: FlowState, deviations: np.ndarray) -> np.ndarray:
-        """Return steps of differences that fit sizes and standard deviations of the numbers of a deviation."""
+        """Return difference steps suited to the sizes and standard deviations of a deviation's
+        entries.
+        """
         layout, n = self.stages[state.stage], self.degrees(state)
         sizes = np.concatenate(
             (
@@ -278,13 +283,13 @@ class MechanismFlow:
         return values
 
     def _write(self, values: np.ndarray, prepare: bool = True) -> None:
-        """Write parameters and unknown inputs."""
+        """Write parameters and unknown inputs to the run; `prepare` recomputes derived constants."""
         for k, place in self._placed:
             self.run.work[place] = values[k]
         if self._parameters and prepare:
             raise_on_failure(self.run, self.run.call("unit_prepare", 0, float(self.run.head.time)))
 
     def _kept(self, values: np.ndarray) -> FlowState:
-        """Return the present state of the run."""
+        """Return the current state of the run with given values of the estimated quantities."""
         head = self.run.head
         return FlowState(self.run.work.copy(), values.copy(), int(head.stage), float(head.time))

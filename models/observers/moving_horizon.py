@@ -1,8 +1,11 @@
-"""Moving-horizon estimation: the motion over the last readings that fits them best, by Gauss-Newton iterations.
+"""Moving-horizon estimation: the trajectory over the last measurements that fits them best, by
+Gauss-Newton iterations.
 
-The unknowns are the state at the beginning of the window and the process noise of every step; linearised, this is a smoothing problem, which a Kalman
-filter forwards and a Rauch-Tung-Striebel sweep backwards solve exactly. Repeating it about the smoothed motion is the Gauss-Newton method
-(B. M. Bell, SIAM J. Optim. 4, 1994). What lies before the window enters as a prior, the filtered estimate of its first instant.
+The unknowns are the state at the beginning of the window and the process noise of every step. The
+linearised problem is a smoothing problem, which a forward Kalman filter and a backward
+Rauch-Tung-Striebel sweep solve exactly. Repeating this about the smoothed trajectory is the
+Gauss-Newton method (B. M. Bell, SIAM J. Optim. 4, 1994). Measurements before the window enter
+through a prior, the filtered estimate of its first instant.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ CONVERGED = 1e-3  # largest change of the last state in standard deviations
 
 @dataclass
 class Point:
-    """An instant of the window: the state there, the reading, and the inputs from there on."""
+    """An instant of the window: its state, the measurement, and the inputs from then on."""
 
     state: FlowState
     measured: Measured | None
@@ -37,7 +40,7 @@ class Point:
 
 
 class MovingHorizonEstimator(Filter):
-    """Fits the motion over the last `horizon` readings."""
+    """Estimator that fits the trajectory over the last `horizon` measurements."""
 
     def __init__(
         self,
@@ -54,14 +57,14 @@ class MovingHorizonEstimator(Filter):
         self.prior, self.prior_covariance = state, covariance
 
     def copied(self) -> MovingHorizonEstimator:
-        """Return an estimator that goes on from the present window by itself."""
+        """Return an independent copy of the estimator with the current window."""
         found = super().copied()
         assert isinstance(found, MovingHorizonEstimator)
         found.points = [replace(point) for point in self.points]
         return found
 
     def predict(self, until: float, inputs: Mapping[str, float]) -> None:
-        """Go on to an instant with inputs held."""
+        """Predict the estimate up to an instant with constant inputs."""
         last = self.points[-1]
         last.inputs = dict(inputs)
         before, old = self.state, self.covariance
@@ -77,7 +80,7 @@ class MovingHorizonEstimator(Filter):
             self.points = [Point(self.state, None, inputs)]
 
     def correct(self, measured: Measured) -> None:
-        """Take in readings of the present instant and fit the window again."""
+        """Add measurements of the current instant and fit the window again."""
         self.points[-1].measured = measured
         expected, slopes = reading(self.flow, self.state, measured, self.deviations)
         S = symmetric(slopes @ self.covariance @ slopes.T + np.diag(measured.noise**2))
@@ -92,7 +95,7 @@ class MovingHorizonEstimator(Filter):
             self._shift()
 
     def _sweep(self) -> tuple[list[np.ndarray], list[np.ndarray], list[tuple[np.ndarray, ...]]]:
-        """Run the linearised filter forward and store what smoothing needs."""
+        """Run the linearised filter forward and return what the backward sweep needs."""
         flow, points = self.flow, self.points
         mean = flow.difference(points[0].state, self.prior)
         P = self.prior_covariance
@@ -135,7 +138,7 @@ class MovingHorizonEstimator(Filter):
         return float(np.max(np.abs(smoothed[0]) / np.maximum(self.deviations, 1e-300), initial=0.0))
 
     def _shift(self) -> None:
-        """Drop the first instant, keeping its information as prior of the next."""
+        """Drop the first instant, keeping its information as the prior of the next one."""
         first, second = self.points[0], self.points[1]
         mean = self.flow.difference(first.state, self.prior)
         P = self.prior_covariance

@@ -1,4 +1,4 @@
-"""Noise of sensors and of the process by which the readings of a record are most likely."""
+"""Maximum-likelihood fit of sensor and process noise to a record."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ def fit_densities(
     evaluations: int = 40,
     progress: Callable[[float], None] = lambda time: None,
 ) -> tuple[EstimationProblem, dict[str, float]]:
-    """Return the problem with noise of sensors and of the process by which the readings are most likely, and the factors found.
+    """Return the problem with the sensor and process noise under which the measurements are most
+    likely, and the factors found.
 
-    One factor for the noise of every sensor, one for all densities of the process.
+    There is one factor for the noise of every sensor, and one for all process noise densities.
     """
     from scipy.optimize import minimize
 

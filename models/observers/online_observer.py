@@ -1,7 +1,8 @@
-"""An estimator that gets its readings one by one, beside the machine: in an FMU or in a loop of one's own.
+"""An estimator that receives its measurements one by one during operation: in an FMU or in a
+program's own loop.
 
-A late reading (a sensor with `delay`) is taken in at the instant at which it was true: the estimator goes back to what it was there and takes
-everything since then in once more.
+A late measurement (of a sensor with `delay`) is applied at the instant when it was valid: the
+estimator returns to its state then and processes everything since once more.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from kinetree.models.observers.kalman_filters import Filter, Measured
 
 
 class OnlineObserver:
-    """Corrects by readings of the present instant, and by late ones, then predicts the next one."""
+    """Corrects the estimate by current and late measurements, then predicts up to the next instant."""
 
     def __init__(self, problem: EstimationProblem, time: float = 0.0, step: float = 1e-3):
         self.problem, self._step = problem, step
@@ -28,13 +29,15 @@ class OnlineObserver:
 
     @property
     def time(self) -> float:
-        """Return the present time [s]."""
+        """Return the current time [s]."""
         return self.estimator.state.time
 
     def advance(
         self, until: float, readings: Mapping[str, float], inputs: Mapping[str, float]
     ) -> None:
-        """Take in readings that arrive now (those that are not numbers were lost), then go on with inputs held."""
+        """Process measurements that arrive now (NaN: lost), then predict up to an instant with
+        constant inputs.
+        """
         now = self.time
         known = {name: value for name, value in readings.items() if math.isfinite(value)}
         arrived = self._by_instant(known)
@@ -47,7 +50,7 @@ class OnlineObserver:
         self._predict(until, inputs)
 
     def _by_instant(self, known: Mapping[str, float]) -> list[tuple[float, Measured]]:
-        """Return readings with the instants at which they were true, earliest first."""
+        """Return measurements with the instants at which they were valid, earliest first."""
         instants: dict[float, dict[str, float]] = {}
         for sensor in self.problem.setup.sensors:
             if sensor.name in known:
@@ -55,7 +58,9 @@ class OnlineObserver:
         return [(time, self.problem.reading_of(those)) for time, those in sorted(instants.items())]
 
     def _rewind(self, arrived: list[tuple[float, Measured]], now: float) -> None:
-        """Go back to the earliest of the readings and take in all since then in the order of their instants."""
+        """Return to the earliest of the measurements and process all since then in the order of
+        their instants.
+        """
         first = self._known[0].state.time
         arrived = [each for each in arrived if each[0] > first - SAME_TIME]
         if arrived:
@@ -81,7 +86,7 @@ class OnlineObserver:
         self._readings = [each for each in self._readings if each[0] > first]
 
     def _predict(self, until: float, inputs: Mapping[str, float]) -> None:
-        """Go on to an instant with inputs held, in steps of at most the given length."""
+        """Predict up to an instant with constant inputs, in steps of at most the given length."""
         begin = self.time
         if until <= begin + SAME_TIME:
             return
@@ -90,9 +95,9 @@ class OnlineObserver:
             self.estimator.predict(begin + (until - begin) * k / count, inputs)
 
     def values(self) -> dict[str, float]:
-        """Return the present estimates by name."""
+        """Return the current estimates by name."""
         return self.problem.present(self.estimator.state)
 
     def deviations(self) -> dict[str, float]:
-        """Return the present standard deviations by name."""
+        """Return the current standard deviations by name."""
         return dict(zip(self.names, map(float, self.estimator.deviations), strict=False))

@@ -1,4 +1,6 @@
-"""Mechanism and setup of an observer as one text, from which it begins elsewhere."""
+"""Serialisation of a mechanism and an observer's settings as text, from which the observer can be
+started elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,12 @@ from kinetree.models.system.mechanism import load
 
 
 def packed(mechanism: Mapping[str, Any], setup: Setup) -> str:
-    """Return the text of an observer."""
+    """Return a mechanism and an observer's settings as text."""
     return json.dumps({"mechanism": mechanism, "setup": asdict(setup)}, indent=1)
 
 
 def problem_of(text: str) -> EstimationProblem:
-    """Return the estimation problem of a text."""
+    """Return the estimation problem from a serialised text."""
     data = json.loads(text)
     setup = data["setup"]
     setup["sensors"] = tuple(Sensor(**each) for each in setup["sensors"])

@@ -1,1 +1,1 @@
-"""Quantities that outputs can measure, and their sensors and expressions."""
+"""Quantities that outputs can measure, with their sensors and expressions."""

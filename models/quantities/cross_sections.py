@@ -1,6 +1,8 @@
-"""Cross sections of beams: areas, second moments, torsion constants, shear areas and stresses; numbers or expressions of parameters.
+"""Cross sections of beams: areas, second moments, torsion constants, shear areas and stresses, for
+numbers or expressions.
 
-Height h is along z, width w along y. Torsion constant of a rectangle: Roark's formula; of a box: Bredt's. Shear areas: Cowper (1966).
+Height h is along z, width w along y. Torsion constant of a rectangle: Roark's formula; of a box:
+Bredt's. Shear areas: Cowper (1966).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ Value = Any  # a float, or an expression E
 
 
 def value_of(number: Any) -> Value:
-    """Return a number of the description for arithmetic."""
+    """Return a number of the description as an arithmetic value."""
     return number if isinstance(number, (float, int)) else E(number)
 
 
@@ -35,7 +37,9 @@ def _plain(*values: Value) -> bool:
 
 
 class Sizes(NamedTuple):
-    """Form and sizes of a section at one place, and numbers that replace those of the form."""
+    """Form and sizes of a section at one station, and given values that replace those computed from
+    the form.
+    """
 
     form: str
     sizes: tuple[Value, ...]
@@ -59,7 +63,7 @@ def sizes_of(section: Section) -> Sizes:
 
 
 def blend(a: Sizes, b: Sizes, part: Value) -> Sizes:
-    """Return the sizes between two sections of one form, at a fraction from 0 to 1."""
+    """Return the sizes between two sections of one form, interpolated at a fraction from 0 to 1."""
 
     def between(x: Value, y: Value) -> Value:
         return x if x is y or (_plain(x, y) and x == y) else x + part * (y - x)
@@ -112,7 +116,7 @@ def moments(s: Sizes) -> Moments:
 
 
 def shear_areas(s: Sizes, poisson: Value) -> tuple[Value, Value] | None:
-    """Return the shear areas along y and z; None if a numeric section gives none."""
+    """Return the shear areas along y and z; None if a section given by numbers has none."""
     if s.shear is not None:
         return s.shear
     area, v = moments(s).area, poisson
@@ -146,8 +150,8 @@ def shear_areas(s: Sizes, poisson: Value) -> tuple[Value, Value] | None:
 
 
 def half_sizes(s: Sizes) -> tuple[Value, Value]:
-    """Return the largest distances from the axis along y and z, for pictures; of numbers: of a
-    round bar of that area.
+    """Return the largest distances from the axis along y and z, for display; for a section given by
+    numbers those of a round bar of equal area.
     """
     if s.form == "tube":
         return s.sizes[0], s.sizes[0]
@@ -158,11 +162,12 @@ def half_sizes(s: Sizes) -> tuple[Value, Value]:
 
 
 def von_mises(s: Sizes, load: tuple[E, E, E, E, E, E]) -> E:
-    """Return largest von Mises stress under n, vy, vz, mx, my, mz, over the points of a section
+    """Return the largest von Mises stress under n, vy, vz, mx, my, mz, over the points of a section
     where one of its parts is largest.
 
-    Round: outermost fibre of bending, and the neutral axis of shear. Angular: corners, middles of the sides, and the centre of a solid one.
-    Transverse shear: 3/2 V/A of a rectangle, V S/(I 2t) of thin walls, 4/3 V/A (r² + r i + i²)/(r² + i²) of a tube.
+    Round sections: outermost fibre of bending, and the neutral axis of shear. Angular ones:
+    corners, middles of the sides, and the centre of a solid section. Transverse shear: 3/2 V/A of a
+    rectangle, V S/(I 2t) of thin walls, 4/3 V/A (r² + r i + i²)/(r² + i²) of a tube.
     """
     n, vy, vz, mx, my, mz = load
     a, iy, iz, j = moments(s)

@@ -24,7 +24,7 @@ def reference(builder: Builder, label: str, output: Output) -> Place:
 
 
 def in_axes(builder: Builder, output: Output, measured: Place | None, vector: Vector) -> Vector:
-    """Return a vector of ground axes in the axes of an output."""
+    """Return a vector, given in ground axes, in the axes of an output."""
     if output.frame == "body":
         return resolved(vector, measured.axes() if measured else GROUND_AXES)
     return resolved(vector, Place(builder, output.frame).axes())

@@ -56,11 +56,11 @@ class QuantityKind:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """Return the components that may be selected."""
+        """Return the names of the components that may be selected."""
         return self.own_axes or AXES_OF[3 if self.vector else self.components]
 
     def unit_of(self, output: Output) -> str:
-        """Return the unit of one output; forces and reactions may be moments."""
+        """Return the unit of one output; forces and reactions may be moments instead."""
         moment = self.moment and output.part == "moment"
         return (
             "N.m"
@@ -70,14 +70,14 @@ class QuantityKind:
 
 
 def plain(output: Output) -> bool:
-    """Return whether sensors give an output directly: relative to the ground, in ground or body
+    """Return whether sensors measure an output directly: relative to the ground, in ground or body
     axes.
     """
     return output.reference is None and output.frame in ("ground", "body")
 
 
 def by_sensor(sensor: Kind) -> Callable[[Builder, Output, Wanted], None]:
-    """Return the quantity of the whole system that one sensor measures."""
+    """Return a function that measures a quantity of the whole system with one sensor."""
 
     def add(builder: Builder, output: Output, wanted: Wanted) -> None:
         for name, axis in wanted:

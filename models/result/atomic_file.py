@@ -1,5 +1,5 @@
-"""Atomic output files: written beside the target and moved into place, so that a full disk keeps
-the old file.
+"""Atomic output files: written under a draft name and moved into place, so that the old file
+survives a full disk.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import IO, Any
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """Context manager that yields a draft path and moves it to `path` at the end; devices are
+    """Context manager that yields a draft path and moves it to `path` at the end; device files are
     written directly.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
@@ -37,9 +37,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def opened(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
-    """Context manager like `whole_file` that yields an open file, bytes with "wb" or text
-    otherwise.
-    """
+    """Context manager like `whole_file` that yields an open file, binary with "wb", otherwise text."""
     with whole_file(path) as draft:
         with (
             draft.open(mode)

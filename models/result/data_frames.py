@@ -1,4 +1,4 @@
-"""Columns of a result as the data frames of others."""
+"""Columns of a result as pandas and xarray data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the energy balance of a run closes; where it does not, the run is not to be believed."""
+"""Check whether the energy balance of a run closes; if it does not, the run is unreliable."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FALL = 1e-6  # m: the weight falling so far is nothing
 
 
 def energy_warning(result: Result) -> str:
-    """Return a sentence if the energy balance is open; empty if it is closed.
+    """Return a warning if the energy balance is open, else an empty text.
 
-    What is missing is compared with the largest kinetic energy and with the energy exchanged.
+    The imbalance is compared with the largest kinetic energy and with the energy exchanged.
     """
     if result.replay is None or result.options is None or not len(result):
         return ""
@@ -57,7 +57,9 @@ def fixed_step(integrator: str) -> bool:
 
 
 def kinetic_energy(result: Result, row: int) -> float:
-    """Return the largest kinetic energy [J] up to a row, at some rows, and what stands for nothing."""
+    """Return the largest kinetic energy [J] at some rows up to `row`, and the level below which it
+    counts as zero.
+    """
     from kinetree.models.engine.flat_blocks import model_fields
     from kinetree.models.specialised.specialised_rates import of_stage
 

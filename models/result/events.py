@@ -1,4 +1,4 @@
-"""Events of a run, kept in few bytes: a sampled controller makes millions of them."""
+"""Events of a run in compact storage, since a sampled controller can produce millions of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import overload
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened: when, what, the stage after it, and mass, momentum (3) and energy before and after."""
+    """One event: time, label, the stage after it, and mass, momentum (3) and energy before and
+    after.
+    """
 
     time: float
     kind: str
@@ -23,12 +25,14 @@ class Event:
 
     @property
     def energy_loss(self) -> float:
-        """Energy that the event took away."""
+        """Return the energy [J] that the event removed."""
         return self.before[4] - self.after[4]
 
 
 class Events(Sequence[Event]):
-    """A sequence of events: instants, numbers of their labels and books in flat arrays; books that an event does not change are kept once."""
+    """A sequence of events: times, label indices and balances in flat arrays; balances that an
+    event does not change are stored once.
+    """
 
     def __init__(self, events: Iterable[Event] = ()):
         self._times, self._books = array("d"), array("d")
@@ -39,7 +43,7 @@ class Events(Sequence[Event]):
             self.append(event)
 
     def append(self, event: Event) -> None:
-        """Add an event behind the others."""
+        """Append an event."""
         label = (event.kind, event.stage, event.stage_number, event.cause, event.together)
         if label not in self._numbers:
             self._numbers[label] = len(self._labels)

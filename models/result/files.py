@@ -19,7 +19,7 @@ Names = tuple[str, ...]
 
 
 def write(result: Result, path: Path, names: Names) -> None:
-    """Write in the format of the file's ending."""
+    """Write columns of a result in the format of the file's ending."""
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
         raise ValueError(

@@ -1,4 +1,6 @@
-"""Numbers as an engineer writes them: units that fit their size, as many digits as matter, no rounding residue."""
+"""Number formatting for engineers: units that suit the magnitude, significant digits only, no
+rounding residue.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ DUST = {
 
 
 def fitting(unit: str, values: np.ndarray | float) -> tuple[float, str]:
-    """Return factor and unit in which the largest value has one to three digits before the point."""
+    """Return factor and unit in which the largest value has one to three digits before the decimal
+    point.
+    """
     known = np.abs(np.asarray(values, dtype=float))
     known = known[np.isfinite(known)]
     largest = float(known.max(initial=0.0))
@@ -58,7 +62,7 @@ def as_read(
     result: Any, name: str, values: np.ndarray, difference: bool = False
 ) -> tuple[np.ndarray, str]:
     """Return the values of a column, or differences of them, in the unit that its description asks
-    for, else in one that fits; and that unit.
+    for, or else in a suitable one; and that unit.
     """
     asked = result.display_unit(name) if hasattr(result, "display_unit") else ""
     if asked:
@@ -71,7 +75,7 @@ def as_read(
 
 
 def written(value: float, digits: int = 5) -> str:
-    """Return a number with so many digits that matter."""
+    """Return a number as text with the given number of significant digits."""
     if not math.isfinite(value):
         return "–" if math.isnan(value) else f"{value:g}"
     if value == 0.0:
@@ -83,7 +87,7 @@ def written(value: float, digits: int = 5) -> str:
 
 
 def written_column(values: np.ndarray, digits: int = 5) -> list[str]:
-    """Return the numbers of one column as texts, rounded relative to its largest number."""
+    """Return the values of one column as texts, rounded relative to its largest value."""
     largest = float(np.nanmax(np.abs(values), initial=0.0))
     places = digits + 1 - math.floor(math.log10(largest)) if 0.0 < largest < math.inf else 0
     return [written(round(float(value), places) + 0.0, digits) for value in values]

@@ -1,4 +1,6 @@
-"""Whole orientations among the columns of a result: quaternions, of which e and -e are the same turn."""
+"""Complete orientations among the columns of a result: quaternions, where e and -e are the same
+rotation.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def quaternion_columns(unit: Unit, names: list[str]) -> list[list[int]]:
-    """Return columns w, x, y, z of every output that is a whole orientation."""
+    """Return the columns w, x, y, z of every output that is a complete orientation."""
     labels = [
         label
         for label, output in unit.description.outputs.items()

@@ -1,8 +1,9 @@
-"""Output of rows to a Parquet file during a run in groups of ten thousand, with constant memory.
+"""Streaming of rows to a Parquet file during a run, in groups of ten thousand and with constant
+memory.
 
-The result can still be asked for everything: its rows stand in a nameless file beside the one that is written, mapped into memory, and the pages of
-rows that have been passed on are given back. Places for rows are reserved on the disk before they
-are written to, since a page that finds no place there ends the process without a word.
+The result remains fully accessible: its rows are in an unnamed temporary file, mapped into memory,
+and the memory pages of rows already written are released. Disk space is reserved before rows are
+written, since a mapped page without disk space would terminate the process without a message.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Stream:
             raise OSError(error.errno, os.strerror(error.errno), str(self.path)) from error
 
     def reserve(self, rows: int) -> None:
-        """Make sure that the first `rows` rows have their places on the disk."""
+        """Reserve disk space for the first `rows` rows."""
         if rows * self.row > self.reserved:
             length = min(max(RESERVE, rows * self.row - self.reserved), self.size - self.reserved)
             with self.naming_file():
@@ -78,7 +79,9 @@ class Stream:
             self.reserved += length
 
     def pass_on(self, time: np.ndarray, rows: int) -> None:
-        """Write the rows before `rows` that have not been written; their pages are given back."""
+        """Write the rows before `rows` that have not been written yet, and release their memory
+        pages.
+        """
         pa = needed_module("pyarrow")
         part = slice(self.passed, rows)
         if rows > self.passed:
@@ -97,12 +100,12 @@ class Stream:
             self.give_back()
 
     def give_back(self) -> None:
-        """Release the memory of rows already written, where the system has a call for it."""
+        """Release the memory of rows already written, if the operating system supports that."""
         if hasattr(mmap, "MADV_DONTNEED"):
             self.memory.madvise(mmap.MADV_DONTNEED)
 
     def close(self, time: np.ndarray, rows: int) -> None:
-        """Write the rest, and the end of the file."""
+        """Write the remaining rows and close the file."""
         try:
             self.pass_on(time, rows)
         finally:
@@ -112,7 +115,7 @@ class Stream:
 
 
 def allocate(file: int, offset: int, length: int) -> None:
-    """Give part of a file its places on the disk, or raise OSError."""
+    """Reserve disk space for part of a file, or raise OSError."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file, offset, length)
     else:  # zeros are what is there already

@@ -24,7 +24,7 @@ DEFAULT_COLUMNS = 8  # drawn when nothing is asked for
 
 
 class Pictures(list[Any]):
-    """Figures of a plot, page by page; notebooks show them."""
+    """A list of figures, one per page, which notebooks display."""
 
     def _repr_html_(self) -> str:
         return "<br>".join(map(image, self))
@@ -34,7 +34,7 @@ class Pictures(list[Any]):
 
 
 def image(figure: Any, dpi: int = 90) -> str:
-    """Return a figure as an image inside a page."""
+    """Return a figure as an image embedded in a page."""
     stream = BytesIO()
     figure.savefig(stream, format="png", dpi=dpi)
     return f'<img alt="" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}">'
@@ -51,9 +51,10 @@ def plot(
     window: Sequence[float] | None = None,
     stages: Sequence[str] = (),
 ):
-    """Draw columns over time. One file per page when there are several: FILE.png, FILE-2.png, ...; returns the figures, which notebooks show.
+    """Draw columns over time and return the figures, which notebooks display. With several pages
+    the files are FILE.png, FILE-2.png, ....
 
-    `window` from and to, `stages` by name, * for any text: what is drawn of the run.
+    `window` (from, to) and `stages` (names, * for any text) select the part of the run to draw.
     """
     try:
         from matplotlib.figure import Figure
@@ -80,7 +81,7 @@ def plot(
 
 
 def page_paths(path: Path, pages: int) -> list[Path]:
-    """Return FILE.png, FILE-2.png, ..."""
+    """Return the file names FILE.png, FILE-2.png, ... of the pages."""
     return [
         path if k == 0 else path.with_name(f"{path.stem}-{k + 1}{path.suffix}")
         for k in range(pages)

@@ -1,4 +1,4 @@
-"""The result of a run: columns by name, events with their books, files, tables and plots."""
+"""The result of a run: columns by name, events with their balances, files, tables and plots."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ CHUNK = 10_000  # rows that a stream passes on at once
 
 @dataclass(frozen=True)
 class StageChange:
-    """The instant at which a stage ended: its number, and all recorded columns just before and just after."""
+    """The instant at which a stage ended: the stage's index, and all recorded columns just before
+    and just after.
+    """
 
     time: float
     stage: int
@@ -41,15 +43,18 @@ class StageChange:
 
 
 def shape_of(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return the regular expression of a pattern in which * is any text and ? any letter."""
+    """Return the regular expression of a pattern in which * stands for any text and ? for any
+    character.
+    """
     return re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."), flags)
 
 
 class Result:
-    """Numbers of a run: `result["name"]` and `result.time` are numpy arrays.
+    """The results of a run: `result["name"]` and `result.time` are numpy arrays.
 
-    Every coordinate, speed, first-order state and output is recorded (`names`). Accelerations `der(SPEED)`, rates of states, `reaction('JOINT')` and
-    `force('FORCE')` are evaluated from the recorded states when they are first asked for (`derived`).
+    Every coordinate, speed, first-order state and output is recorded (`names`). Accelerations
+    `der(SPEED)`, rates of states, `reaction('JOINT')` and `force('FORCE')` are evaluated from the
+    recorded states when they are first requested (`derived`).
     """
 
     RECORDED = (
@@ -106,7 +111,7 @@ class Result:
         }
 
     def record(self, run: Run, row: int) -> None:
-        """Write one row from the present state of a run."""
+        """Write one row from the current state of a run."""
         if self._stream is not None:
             self._stream.reserve(row + 1)
         self._table[row] = self._present(run)
@@ -117,14 +122,14 @@ class Result:
             self._stream.pass_on(self.time, self._recorded)
 
     def begin_table(self, rows: int, path: Path | None = None) -> None:
-        """Make the table without numbers; with a path its rows go to that file."""
+        """Allocate the table; with a path its rows are stored in that file."""
         if path is None:
             self._table = np.empty((rows, self.width))
         else:
             self.begin_stream(path, (rows, self.width))
 
     def begin_stream(self, path: Path, shape: tuple[int, int]) -> None:
-        """Have the rows go to a file while they are recorded."""
+        """Write the rows to a file while they are recorded."""
         from kinetree.models.result.parquet_stream import Stream
 
         stream = Stream(
@@ -133,7 +138,7 @@ class Result:
         self._stream, self._table = stream, stream.table
 
     def _present(self, run: Run) -> np.ndarray:
-        """Return all recorded columns of the present state."""
+        """Return all recorded columns of the current state."""
         present = [run.columns, run.work[self.PLACES]]
         if self._iterated:
             head = HEAD.of(run.work, int(run.unit.header.at_workspace))
@@ -159,16 +164,16 @@ class Result:
 
     @property
     def unreached(self) -> tuple[str, ...]:
-        """Return the names of the stages that the run did not reach."""
+        """Return the names of stages that the run did not reach."""
         return tuple(self.stage_names[int(self["stage"][-1]) + 1 :])
 
     def truncate(self) -> None:
-        """Keep the rows that were recorded, as after an interrupt."""
+        """Keep only the rows that were recorded, as after an interrupt."""
         count = self._recorded
         self.time, self._table, self._derived = self.time[:count], self._table[:count], {}
 
     def finish(self, run: Run, seconds: float) -> None:
-        """Note the cost of the run; orientations become continuous."""
+        """Store the cost of the run and make orientations continuous."""
         if self._stream is not None:
             self._stream.close(self.time, self._recorded)
         else:
@@ -183,7 +188,7 @@ class Result:
     # -- access ---------------------------------------------------------------------------------------------------------------------------
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of all recorded columns but the time."""
+        """Return the names of all recorded columns except the time."""
         return tuple(self._index)
 
     @property
@@ -207,7 +212,7 @@ class Result:
 
     @property
     def replay(self) -> DerivedColumns | None:
-        """Return evaluates recorded rows again; chains have none."""
+        """Return the evaluator of derived columns; None for chains."""
         return self._replay
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -239,7 +244,7 @@ class Result:
 
     def select(self, wanted: str | Iterable[str] | None) -> tuple[str, ...]:
         """Return column names: None for recorded ones, "all", or names with * for any text and ?
-        for a letter.
+        for one character.
         """
         if wanted is None:
             return self.names
@@ -275,13 +280,13 @@ class Result:
         )
 
     def display_unit(self, name: str) -> str:
-        """Return the unit that the description asks a column to be shown in; empty where it leaves
-        the choice.
+        """Return the unit in which the description wants a column to be displayed; empty if it
+        leaves the choice.
         """
         return self._shown.get(name, "")
 
     def shown(self, name: str) -> tuple[np.ndarray, str]:
-        """Return a column in the unit in which it is shown, and that unit."""
+        """Return a column in its display unit, and that unit."""
         text = self._shown.get(name, "")
         return (
             (parse_unit(text).from_si(self[name]), text) if text else (self[name], self.unit(name))
@@ -292,7 +297,7 @@ class Result:
         return [self._shown.get(name) or self.unit(name) for name in names]
 
     def as_shown(self, names: Iterable[str], rows: np.ndarray) -> np.ndarray:
-        """Return the values of columns (the last axis) in the units in which they are shown."""
+        """Return the values of columns (the last axis) in their display units."""
         found = np.array(rows, dtype=float)
         for k, name in enumerate(names):
             if text := self._shown.get(name):
@@ -300,7 +305,7 @@ class Result:
         return found
 
     def array(self, names: Iterable[str]) -> np.ndarray:
-        """Return the chosen columns side by side."""
+        """Return the selected columns as a two-dimensional array."""
         return np.column_stack([self[name] for name in names])
 
     # -- files ----------------------------------------------------------------------------------------------------------------------------
@@ -325,14 +330,16 @@ class Result:
     def plot(
         self, path: str | Path | None = None, names: str | Iterable[str] | None = None, **options
     ):
-        """Draw columns over time, stages marked; returns the figures, which notebooks show. Options: `result.plots.plot`."""
+        """Draw columns over time with stages marked; return the figures, which notebooks display.
+        Options: `result.plots.plot`.
+        """
         from kinetree.models.result.plots import plot
 
         return plot(self, path, None if names is None else self.select(names), **options)
 
     def animate(self, path: str | Path | None = None) -> Animation:
-        """Return the moving mechanism in three dimensions with its plots: shown in notebooks,
-        written to `path` (.html, .mp4, .gif) when one is given.
+        """Return a 3-D animation of the mechanism with its plots: shown in notebooks, and written
+        to `path` (.html, .mp4, .gif) if one is given.
         """
         from kinetree.models.scene.make_scenes import Animation, run_data
 
@@ -364,8 +371,8 @@ class Result:
     def gradient(
         self, output: str | Sequence[str], parameters: Sequence[str] | None = None
     ) -> np.ndarray:
-        """Return the slopes of outputs at the end of a run of fixed step by parameters (default:
-        all), by its adjoint; of several outputs a row for each.
+        """Return the derivatives of outputs at the end of a fixed-step run by parameters (default:
+        all), computed by the adjoint method; one row per output if there are several.
         """
         from kinetree.models.gradients.gradient import run_gradient
 
@@ -388,8 +395,8 @@ class Result:
         return to_xarray(self, self.select(names))
 
     def table(self, kind: str = "max_deviation") -> dict:
-        """Return summary per stage: values at its "start", at its "end", or the largest deviations
-        from the start of the run ("max_deviation").
+        """Return a summary per stage: values at its "start", at its "end", or the largest
+        deviations from the start of the run ("max_deviation").
 
         Notebooks show it as a table.
         """

@@ -21,7 +21,9 @@ KINDS = ("start", "end", "max_deviation")
 
 @dataclass(frozen=True)
 class Summary:
-    """Rows are stages, columns quantities; sums over the stages have one number per column."""
+    """A summary table: rows are stages, columns quantities; statistics over the stages have one
+    value per column.
+    """
 
     values: np.ndarray
     mean: np.ndarray
@@ -90,7 +92,7 @@ def stage_samples(result: Any, names: Sequence[str]) -> list[tuple[int, np.ndarr
 
 
 def phases_in(stages: Sequence[Any]) -> list[str]:
-    """Return the phase of every stage of a description, sequences unrolled."""
+    """Return the phase of every stage of a description, with sequences unrolled."""
     return [
         phase
         for stage in stages
@@ -99,13 +101,13 @@ def phases_in(stages: Sequence[Any]) -> list[str]:
 
 
 def phases_of(result: Any) -> list[str]:
-    """Return the phase of every stage by its number; empty where it has none."""
+    """Return the phase of every stage by its index; empty if it has none."""
     found = list(getattr(result, "phases", ()))[: len(result.stage_names)]
     return [*found, *[""] * (len(result.stage_names) - len(found))]
 
 
 def phase_samples(result: Any, names: Sequence[str]) -> list[tuple[str, np.ndarray, np.ndarray]]:
-    """Return name, instants and rows in SI of every phase; stages without one are left out."""
+    """Return name, instants and rows in SI of every phase; stages without a phase are left out."""
     phases, parts = phases_of(result), list[tuple[str, np.ndarray, np.ndarray]]()
     last = -2
     for number, time, rows in stage_samples(result, names):
@@ -120,7 +122,7 @@ def phase_samples(result: Any, names: Sequence[str]) -> list[tuple[str, np.ndarr
 
 
 def samples(result: Any, names: Sequence[str]) -> tuple[list[int], list[np.ndarray]]:
-    """Return the stages of a run and their samples in the units in which they are shown."""
+    """Return the stages of a run and their samples in display units."""
     parts = stage_samples(result, names)
     return [number for number, _, _ in parts], [
         result.as_shown(names, rows) for _, _, rows in parts
@@ -128,8 +130,8 @@ def samples(result: Any, names: Sequence[str]) -> tuple[list[int], list[np.ndarr
 
 
 def lasting(result: Any, coordinates: Sequence[str]) -> list[str]:
-    """Return the coordinates that still move in the last stage; those of released joints keep their
-    last values.
+    """Return the coordinates that move in the last stage; those of released joints have constant
+    values there.
     """
     last = (
         result["stage"] == result["stage"][-1]
@@ -140,7 +142,7 @@ def lasting(result: Any, coordinates: Sequence[str]) -> list[str]:
 
 
 class StageTable(dict[str, Any]):
-    """A summary per stage; notebooks show its rows."""
+    """A summary per stage, which notebooks show as a table."""
 
     def _repr_html_(self) -> str:
         from kinetree.models.result.number_format import written
@@ -160,7 +162,7 @@ class StageTable(dict[str, Any]):
 
 
 def table(result: Result, kind: str) -> dict:
-    """Return rows per stage and column, and the sums over the stages."""
+    """Return rows per stage and column, and the statistics over the stages."""
     names = [name for name in result.names if name not in result.EXTRA]
     stages, parts = samples(result, names)
     first = result.as_shown(names, result.array(names)[0])

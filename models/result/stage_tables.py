@@ -1,7 +1,8 @@
-"""Tables over the stages of a run as a description asks for them: `[report.tables]`.
+"""Tables over the stages of a run as a description requests them in `[report.tables]`.
 
-A stage begins and ends at the instants of its events, with the values just after and just before them. Means over time are integrals over
-straight lines between the recorded rows, divided by the length of the stage; sums over the rows are plain sums over the stages, divisor n.
+A stage begins and ends at the instants of its events, with the values just after and just before
+them. Means over time are integrals over straight lines between the recorded rows, divided by the
+length of the stage; statistics over the rows weight all stages equally (divisor n).
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ COLUMN_ROUNDING = 1e-9  # of the largest number of a column: what is smaller is 
 
 
 def mean(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the time average of rows, or the value of a stage without length."""
+    """Return the time average of rows, or the single value of a stage without duration."""
     span = time[-1] - time[0]
     return np.trapezoid(rows, time, axis=0) / span if span > 0.0 else rows[-1]
 
 
 def rms(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the root of the mean square of straight lines between the rows; of a stage without
-    length the size of its value.
+    """Return the root mean square over time, linear between rows; for a stage without duration the
+    magnitude of its value.
     """
     span = time[-1] - time[0]
     a, b = rows[:-1], rows[1:]
@@ -53,7 +54,7 @@ def rms(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def deviation(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the standard deviation over the time."""
+    """Return the standard deviation over time."""
     return rms(time, rows - mean(time, rows))
 
 
@@ -80,7 +81,7 @@ SUMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 @dataclass(frozen=True)
 class StageTable:
-    """Numbers in SI by row and variable; `rows()` has them as an engineer reads them."""
+    """Values in SI by row and variable; `rows()` formats them for engineers."""
 
     title: str
     names: tuple[str, ...]
@@ -92,8 +93,8 @@ class StageTable:
     deviations: bool
 
     def rows(self, digits: int = 5) -> list[list[str]]:
-        """Return head, a line per row, a line per sum; every column in the unit that it asks for,
-        else in one that fits.
+        """Return the header, one line per row and one per statistic; every column in the unit it
+        asks for, or else in a suitable one.
         """
         every = np.vstack([self.values, *self.sums.values()])
         head, columns = [""], []
@@ -136,7 +137,7 @@ class StageTable:
 
 
 def matching(patterns: Sequence[str], known: Sequence[str], what: str) -> list[str]:
-    """Return the known names that a pattern fits, in their own order."""
+    """Return the known names that match any pattern, in their own order."""
     from kinetree.models.language.errors import suggestion
     from kinetree.models.result.result import shape_of
 
@@ -210,7 +211,7 @@ def stage_table(
 
 
 def speaks_of_phases(result: Any, wanted: ReportTable) -> bool:
-    """Return whether the rows of a table are phases of stages."""
+    """Return whether the rows of a table are phases instead of stages."""
     if wanted.over == "phases":
         if not any(phases_of(result)):
             raise KeyError("over: no stage has a phase")
@@ -228,7 +229,7 @@ def speaks_of_phases(result: Any, wanted: ReportTable) -> bool:
 def whole(
     parts: Sequence[Any], wanted: Sequence[str], reference: Any, first: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return a statistic over the time that all rows cover; gaps between them are left out."""
+    """Return statistics over the whole time that the rows cover, without gaps between them."""
     found = {}
     spans = np.array([time[-1] - time[0] for _, time, _ in parts])
     shares = spans / spans.sum() if spans.sum() > 0.0 else np.full(len(parts), 1.0 / len(parts))
@@ -244,8 +245,8 @@ def whole(
 
 
 def chosen_columns(result: Any, patterns: Sequence[str], coordinates: Sequence[str]) -> list[str]:
-    """Return the recorded columns by pattern in the order of the patterns; left out: coordinates
-    that move to the end.
+    """Return the recorded columns that match the patterns, in the order of the patterns, without
+    coordinates that do not move until the end.
     """
     if not patterns:
         return lasting(
@@ -266,7 +267,7 @@ def chosen_columns(result: Any, patterns: Sequence[str], coordinates: Sequence[s
 def not_there(
     result: Any, wanted: Mapping[str, ReportTable | ReportPlot], coordinates: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Return the columns and stages that tables and plots name but a run lacks, by table or plot."""
+    """Return columns and stages that tables and plots name but the run lacks, by table or plot."""
     found = {}
     for name, each in wanted.items():
         try:
@@ -283,7 +284,7 @@ def not_there(
 
 
 def label(result: Any, number: int) -> str:
-    """Return the name of a stage, its number where it has none."""
+    """Return the name of a stage, or its number if it has none."""
     return (
         result.stage_names[number]
         if number < len(result.stage_names) and result.stage_names[number]
@@ -292,7 +293,7 @@ def label(result: Any, number: int) -> str:
 
 
 def refuse_reference(reference: Any, names: Sequence[str]) -> None:
-    """Raise KeyError for reference columns that a table does not have."""
+    """Raise KeyError for reference columns that the table does not have."""
     unknown = (
         [name for name in reference if name not in names] if isinstance(reference, Mapping) else []
     )
@@ -303,7 +304,7 @@ def refuse_reference(reference: Any, names: Sequence[str]) -> None:
 def away(
     result: Any, reference: Any, names: Sequence[str], first: np.ndarray, begin: np.ndarray
 ) -> np.ndarray:
-    """Return the values from which deviations are measured."""
+    """Return the reference values from which deviations are measured."""
     if reference is None:
         return np.zeros(len(names))
     if reference == "start":

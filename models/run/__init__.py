@@ -1,1 +1,1 @@
-"""Motion over time: units, stages, integration, replay."""
+"""Simulation over time: units, stages, integration, evaluation of recorded rows."""

@@ -1,6 +1,8 @@
-"""Columns on demand: accelerations, rates, reactions and forces evaluated from stored states.
+"""Derived columns: accelerations, rates, reactions and forces, evaluated on demand from stored
+states.
 
-A row of the result holds coordinates, speeds and states; the parameters, inputs and locked coordinates that belong to it are kept where they change.
+A row of the result contains coordinates, speeds and states; its parameters, inputs and locked
+coordinates are stored whenever they change.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ REACTION_UNITS = ("N", "N", "N", "N.m", "N.m", "N.m")
 
 
 class DerivedColumns:
-    """Evaluates rows of a result again, all additional columns at once."""
+    """Evaluates recorded rows again and computes all derived columns at once."""
 
     def __init__(self, unit: Unit):
         self.unit = unit
@@ -50,7 +52,7 @@ class DerivedColumns:
         ] = {}  # where in the work block of a run they stand, by stage
 
     def keep(self, run: Run, row: int) -> None:
-        """Store the data of a row that are no states."""
+        """Store those data of a row that are not states."""
         stage = int(run.head.stage)
         if stage not in self._kept:
             places = np.concatenate([REGISTERS + self._places[stage], self._contacts[stage]])
@@ -65,8 +67,8 @@ class DerivedColumns:
         self._given.append((row, stage, values))
 
     def assume(self, columns: Mapping[str, np.ndarray], rows: int) -> None:
-        """Reconstruct rows of a file: described parameters and inputs, locked coordinates from
-        columns.
+        """Reconstruct rows read from a file: parameters and inputs of the description, locked
+        coordinates from columns.
         """
         if any(
             c.contacts for c in self.unit.compiled
@@ -85,7 +87,7 @@ class DerivedColumns:
     def visit(
         self, time: np.ndarray, columns: Mapping[str, np.ndarray], rows: Iterable[int]
     ) -> Iterator[tuple[int, int, Instance]]:
-        """Yield every wanted row with its stage and an evaluated instance; rows ascend."""
+        """Yield every requested row with its stage and an evaluated instance; rows must ascend."""
         firsts = [row for row, _, _ in self._given]
         instances: dict[int, Instance] = {}
         states: dict[int, list[np.ndarray]] = {}
@@ -115,7 +117,7 @@ class DerivedColumns:
     def evaluate(
         self, time: np.ndarray, columns: Mapping[str, np.ndarray]
     ) -> dict[str, np.ndarray]:
-        """Return all additional columns; NaN where a row's structure lacks them."""
+        """Return all derived columns; NaN where the structure of a row lacks them."""
         found = {name: np.full(time.size, np.nan) for name in self.units}
         wanted: dict[int, tuple[list[tuple[str, int]], ...]] = {}
         for row, stage, instance in self.visit(time, columns, range(time.size)):
@@ -172,9 +174,7 @@ def restore_contacts(instance: Instance, values: np.ndarray) -> None:
 
 
 def kept_registers(c: Compiled) -> np.ndarray:
-    """Return the registers of parameters, inputs, the beginning of the stage and locked
-    coordinates.
-    """
+    """Return the registers of parameters, inputs, the start of the stage and locked coordinates."""
     first = len(c.parameters) + len(c.inputs) + 2  # after t
     locked = [register for name, register in c.registers.items() if name.startswith("locked(")]
     return np.array([*range(1, first), *locked], dtype=np.int64)
@@ -191,7 +191,7 @@ def holding_forces(c: Compiled) -> dict[str, int]:
 
 
 def evaluable_columns(unit: Unit) -> dict[str, str]:
-    """Return the units by name of everything that can be evaluated, over all stages."""
+    """Return the units, by name, of everything that can be evaluated, over all stages."""
     found: dict[str, str] = {}
     seen: dict[int, Units] = {}
     for stage, c in zip(unit.stages, unit.whole, strict=True):

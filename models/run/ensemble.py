@@ -1,8 +1,11 @@
-"""Many runs of one structure with other parameters: in vector lanes where the mechanism allows, else one by one on all processors.
+"""Ensembles: many runs of one structure with other parameters, in SIMD lanes if the mechanism
+allows it, else one by one on all processors.
 
-In lanes WIDTH runs share their steps (solvers/run/lane_steps.py): rk4 with fixed steps, or Dormand and Prince 5(4) as long as the tolerance of the
-worst lane allows. That needs a tree without given motions that have corners, contacts and actuators, and parameters that change numbers only; by
-rk4 it may have events and stages (through_events.py). A group of lanes that fails is run again one by one.
+In lanes, WIDTH runs share their steps (solvers/run/lane_steps.py): rk4 with fixed steps, or Dormand
+and Prince 5(4) with steps as long as the tolerance of the worst lane allows. This requires a tree
+without contacts, actuators and prescribed motions with kinks, and parameters that change values
+only; with rk4 it may have events and stages (lanes_through_events.py). A group of lanes that fails
+is repeated run by run.
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ CLASSICAL = (  # nodes, weights, no error, coefficients
 
 
 class Ensemble:
-    """Numbers of many runs: `runs["name"]` has the shape (runs, rows)."""
+    """Results of many runs: `runs["name"]` has the shape (runs, rows)."""
 
     def __init__(
         self,
@@ -92,7 +95,7 @@ def simulate_many(
     lanes: bool | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Ensemble:
-    """See `System.simulate_many`."""
+    """Return the results of many runs; arguments as in `System.simulate_many`."""
     options = Options.of(
         system, stop_time, None, output_step, integrator, "auto", tolerance, step, None
     )
@@ -155,7 +158,7 @@ def simulate_many(
 
 
 def check_times(system: System, cases: Cases, options: Options, given: tuple[Any, ...]) -> None:
-    """Raise if the output times depend on parameters that vary between runs."""
+    """Raise if output times depend on parameters that vary between runs."""
     run = system.description.run
     told = {
         "start_time": run.start_time,
@@ -183,7 +186,7 @@ def can_have_events(system: System) -> bool:
 
 
 def lanes_refusal(system: System, cases: Cases, options: Options) -> str:
-    """Return why a mechanism cannot run in lanes; empty if it can."""
+    """Return why a mechanism cannot run in SIMD lanes; empty if it can."""
     fixed = options.integrator == "rk4"
     structures = (system.compiled, *(later_structures(system) if fixed else ()))
     fields = [model_fields(c.ints, c.floats) for c in structures]
@@ -224,7 +227,7 @@ def simulate_through_events(
     workers: int,
     progress,
 ) -> list[int]:
-    """Fill the table by lanes that stop at events, and return the runs to be made one by one."""
+    """Fill the table by lanes that stop at events; return the runs that must be made one by one."""
     unit = make_unit(system, options.integrator, options.method)
     columns = [column.name for column in unit.columns]
     method = method_numbers(options, 1.0)
@@ -238,7 +241,7 @@ def simulate_through_events(
 
 
 def method_numbers(options: Options, interval: float) -> np.ndarray:
-    """Return the numbers that describe the method to solvers/run/lane_steps.py."""
+    """Return the values that describe the integration method to solvers/run/lane_steps.py."""
     tableau = TABLES.get(options.integrator)
     if options.integrator == "rk4":
         c, b, e, a = CLASSICAL
@@ -275,7 +278,7 @@ def simulate_in_lanes(
     workers: int,
     progress,
 ) -> list[int]:
-    """Fill the table by lanes; the runs that did not arrive."""
+    """Fill the table by lanes; return the runs that did not arrive."""
     entry = pointer_entry("ensemble")
     assert entry is not None
     failed: list[int] = []
@@ -351,7 +354,7 @@ def simulate_singly(
     workers: int,
     progress: Callable[[float], None] | None,
 ) -> None:
-    """Make every run by itself, in threads."""
+    """Make the runs one by one, in several threads."""
     shared = make_unit(system, options.integrator, options.method) if cases.quick else None
     columns = [column.name for column in (shared or make_unit(system, options.integrator)).columns]
     chosen = [columns.index(name) for name in names]
@@ -377,7 +380,7 @@ def simulate_one(
     found: Ensemble,
     chosen: Sequence[int],
 ) -> str:
-    """Make one run into its rows of the tables; return why it ended early, or an empty text."""
+    """Write one run to its rows of the tables; return why it ended early, or an empty text."""
     run, out, stages = Run(unit), found.table[row], found.stages[row]
     write_integrator_options(run, options, False)
     try:

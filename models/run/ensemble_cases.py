@@ -1,4 +1,6 @@
-"""The cases of an ensemble: parameters and inputs run by run, and what they change in the registers of a compiled structure."""
+"""The cases of an ensemble: parameters and inputs of each run, and the registers of a compiled
+structure that they change.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ CHECKED: WeakKeyDictionary[System, dict[frozenset[str], dict[str, tuple[float, f
 
 @dataclass
 class RunGroup:
-    """Runs that lanes can share: which they are, the numbers in which they differ, and the workspace of the first of them."""
+    """Runs that lanes can share: their indices, the values in which they differ, and the workspace
+    of the first of them.
+    """
 
     rows: np.ndarray
     varied: np.ndarray  # registers, then derived constants of bodies and elements
@@ -43,7 +47,7 @@ class RunGroup:
 def run_columns(
     given: Mapping[str, ArrayLike], known: Mapping[str, object] | tuple[str, ...], kind: str
 ) -> dict[str, np.ndarray]:
-    """Return named columns of equal length; a single number applies to all runs."""
+    """Return named columns of equal length; a single number is used for all runs."""
     found = {}
     for name, values in given.items():
         if name not in known:
@@ -58,7 +62,9 @@ def run_columns(
 
 
 def have_equal_numbers(a: Compiled, b: Compiled, inputs: Mapping[str, float]) -> bool:
-    """Return whether two compiled structures have equal numbers."""
+    """Return whether two compiled structures have equal values in all registers and derived
+    constants.
+    """
     if not np.array_equal(a.ints, b.ints) or a.floats.size != b.floats.size:
         return False
     one, other = Instance(a), Instance(b)
@@ -78,8 +84,9 @@ def have_equal_numbers(a: Compiled, b: Compiled, inputs: Mapping[str, float]) ->
 class Cases:
     """Parameters and inputs of every run.
 
-    `quick`: writing the registers of the parameters says all; otherwise (parameters that are expressions, that tables or starts of runs depend on)
-    every run is compiled by itself. That is found out by compiling the smallest and the largest value of every parameter.
+    `quick`: writing the parameter registers is sufficient; otherwise (parameters given as
+    expressions, or used by tables or start conditions) every run is compiled separately. Which
+    applies is determined by compiling the smallest and the largest value of every parameter.
     """
 
     def __init__(
@@ -107,7 +114,7 @@ class Cases:
         self.quick = self.count == 0 or self.told_by_registers()
 
     def ends(self) -> Iterator[dict[str, float]]:
-        """Return the parameters of the runs in which one of them is smallest or largest."""
+        """Yield the parameters of runs in which one of them is smallest or largest."""
         rows = (
             {
                 int(row)
@@ -137,8 +144,8 @@ class Cases:
                 )
 
     def told_by_registers(self) -> bool:
-        """Return whether writing registers equals compiling, tested at both bounds of every
-        parameter.
+        """Return whether writing registers is equivalent to compiling, tested at both extreme
+        values of every parameter.
         """
         d = self._system.description
         if any(isinstance(d.parameters[name].value, str) for name in self.parameters) or (
@@ -161,7 +168,7 @@ class Cases:
         return True
 
     def same_as_compiled(self, row: int, fully: bool) -> bool:
-        """Return whether compiled structures of a run equal those with rewritten registers."""
+        """Return whether the compiled structures of a run equal those with rewritten registers."""
         numbers, plain = self.parameters_of(row), unprepared(self._system.description)
         LATER[plain] = later_structures(self._system) if fully else ()
         made = (
@@ -179,8 +186,8 @@ class Cases:
         )
 
     def write(self, instance: Instance, row: int) -> None:
-        """Write parameters and start of a run to the registers, with everything that follows from
-        them.
+        """Write parameters and start values of a run to the registers and recompute everything
+        derived from them.
         """
         for name, value in (self.parameters_of(row) | self.starts_of(row)).items():
             instance.ws.val[instance.compiled.registers[name]] = value
@@ -188,7 +195,9 @@ class Cases:
         instance.set_inputs(self.inputs_of(row))
 
     def starts_of(self, row: int) -> dict[str, float]:
-        """Return the start registers that the preparation finds for a run, or nothing."""
+        """Return the start registers that the preparation computes for a run; empty without a
+        preparation.
+        """
         if not self._system.description.run.prepare:
             return {}
         return {
@@ -203,11 +212,11 @@ class Cases:
         return {name: float(column[row]) for name, column in self.inputs.items()}
 
     def system(self, row: int) -> System:
-        """Return the system of a run, compiled by itself."""
+        """Return the separately compiled system of a run."""
         return system_of(reparameterized_description(self._system, self.parameters_of(row)))
 
     def groups(self, instance: Instance) -> Iterator[RunGroup]:
-        """Return the runs in groups with equal axis directions, which share an evaluation path."""
+        """Yield the runs in groups with equal axis directions, which share an evaluation path."""
         c, ws = instance.compiled, instance.ws
         n = ws.val.size + ws.body.size + ws.elem.size + ws.rotor.size
         images, starts = (

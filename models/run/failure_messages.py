@@ -1,4 +1,4 @@
-"""Error messages of runs: the number to blame and what to try."""
+"""Error messages of runs: the value that causes the failure and what to try."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EXPLICIT_FIXED = {U.KINDS[name] for name in FIXED if name != "semi-implicit"}
 
 
 class Running(Protocol):
-    """A unit with its present numbers."""
+    """A unit with its current values."""
 
     unit: Unit
     work: np.ndarray
@@ -40,7 +40,7 @@ class Running(Protocol):
 
 
 def failure_message(run: Running, status: Status) -> str:
-    """Return the message for a status of the present advance."""
+    """Return the message for the status of a failed advance."""
     w, compiled = run.head, run.unit.compiled[int(run.head.stage)]
     if status == Status.NOT_A_NUMBER:
         return not_finite_message(run, int(w.item), compiled) + fixed_step_advice(w)
@@ -59,7 +59,7 @@ def failure_message(run: Running, status: Status) -> str:
 
 
 def fixed_step_advice(w: Named) -> str:
-    """Return the first thing to look for where a motion by an explicit method of fixed step ends."""
+    """Return the most likely cause to check when a run with an explicit fixed-step method fails."""
     if int(w.kind) not in EXPLICIT_FIXED:
         return ""
     return (
@@ -69,7 +69,7 @@ def fixed_step_advice(w: Named) -> str:
 
 
 def switching_laws(description: Description) -> str:
-    """Return advice about laws that jump with the state, or an empty text if there are none."""
+    """Return advice about laws that jump with the state, or an empty text."""
     found = [
         f"{key_path(path)} = {shown(text)}"
         for path, text in expressions(description.written)
@@ -95,7 +95,7 @@ def switches_with_state(law: Node) -> bool:
 
 
 def not_finite_message(run: Running, register: int, compiled: Compiled) -> str:
-    """Return a message about the register that is not finite or has diverged."""
+    """Return the message about a register that is not finite or has diverged."""
     if register < 0:
         told = "an acceleration or a rate is not a finite number: look for masses, lengths or laws that vanish or grow without bound here"
         name = without_value(run.work[int(run.unit.header.at_workspace) + REGISTERS :], compiled)
@@ -130,7 +130,7 @@ def register_name(register: int, compiled: Compiled) -> str:
 
 
 def step_limit_message(w: Named) -> str:
-    """Return a message about step size and fastest motion when the step limit is reached."""
+    """Return the message about step size and fastest motion for a run that reached its step limit."""
     step, rate, kind = w.last_step, w.fastest, int(w.kind)
     speed = f", the fastest motion has a rate of about {rate:.1e} 1/s" if rate > 0.0 else ""
     implicit = (

@@ -1,7 +1,8 @@
-"""Inputs that are functions of the time and of what is measured: a controller in Python, sampled where the run has its rows.
+"""Inputs as functions of time and measured columns: a controller in Python, sampled at the output
+rows.
 
-At every row the functions see the columns of that row and give inputs, which are held until the next row: the output step is the
-period of the controller.
+At every row the functions read the columns of that row and return inputs, which are held until the
+next row: the output step is the controller's period.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Law = Callable[[float, Mapping[str, float]], Any]
 
 
 class Measured(Mapping[str, float]):
-    """Columns of the present row by name: coordinates, speeds, states and outputs."""
+    """The columns of the current row by name: coordinates, speeds, states and outputs."""
 
     def __init__(self, run: Run):
         self._run = run
@@ -45,7 +46,7 @@ class Feedback:
         self.known = unit.compiled[0].inputs
 
     def give(self, run: Run, t: float) -> bool:
-        """Set the inputs for what is measured at t; whether one has changed."""
+        """Set the inputs computed from the measurements at t; return whether one has changed."""
         measured = Measured(run)
         given = dict(self.whole(t, measured) or {}) if self.whole else {}
         given |= {name: law(t, measured) for name, law in self.single.items()}
@@ -65,7 +66,7 @@ class Feedback:
 
 
 def takes_measurements(value: object) -> bool:
-    """Return whether a function wants two arguments, the time and what is measured."""
+    """Return whether a function takes two arguments, time and measurements."""
     if not callable(value):
         return False
     try:
@@ -80,7 +81,9 @@ def takes_measurements(value: object) -> bool:
 def split_inputs(
     inputs: Mapping[str, Any] | Law, unit: Unit
 ) -> tuple[dict[str, Any], Feedback | None]:
-    """Return inputs given as numbers or functions of time, and inputs computed from measurements."""
+    """Split inputs into those given as numbers or functions of time and those computed from
+    measurements.
+    """
     if callable(inputs):
         return {}, Feedback(inputs, {}, unit)
     single = {name: value for name, value in inputs.items() if takes_measurements(value)}

@@ -1,4 +1,6 @@
-"""A motion as an environment of Gymnasium, in which agents learn: observations and actions are named outputs and inputs."""
+"""A mechanism as an environment of Gymnasium for reinforcement learning: observations and actions
+are named outputs and inputs.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,11 @@ def environment(
     start: Start | Mapping[str, float] | None = None,
     **how: Any,
 ) -> Any:
-    """Return an environment: `actions` bound the inputs that an agent sets, `reward` and `ended`
-    see the stepper after every step.
+    """Return an environment: `actions` bounds the inputs that an agent sets; `reward` and `ended`
+    are called with the stepper after every step.
 
-    `start` is a mapping of start values, or draws one from a generator of random numbers. A motion that cannot go on ends the episode.
+    `start` is a mapping of start values, or a function that draws one from a random number
+    generator. A failed simulation ends the episode.
     """
     try:
         import gymnasium
@@ -46,7 +49,7 @@ def environment(
     stepper.read(observations)
 
     class Environment(gymnasium.Env):
-        """One motion of a mechanism."""
+        """The simulation of one mechanism as an environment."""
 
         metadata = {"render_modes": []}
 
@@ -77,7 +80,7 @@ def environment(
             return stepper.read(observations), float(reward(stepper)), over, late, self.told()
 
         def told(self) -> dict[str, Any]:
-            """Return time and stage, beside every observation."""
+            """Return time and stage, the information dictionary of every observation."""
             return {"time": stepper.time, "stage": stepper.stage_name}
 
     return Environment()

@@ -1,8 +1,9 @@
 """Inputs as functions of time, approximated by quintic polynomials within the tolerance; jumps are
 detected or declared.
 
-Between two outputs a function is fitted at six points and tested at five others. Where the polynomial misses, the interval is halved; what still
-differs over an interval of no length is a jump, and the motion is integrated up to it and on from it.
+Between two outputs a function is fitted at six points and tested at five others. If the polynomial
+is not accurate enough the interval is halved. A difference that remains over an interval of zero
+length is a jump, where the integration stops and continues.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SHARE = 0.1  # of the tolerance of the integrator: what an input may be off
 
 @dataclass(frozen=True)
 class Signal:
-    """A function of time with the instants of its jumps and of pulses too short to be detected."""
+    """A function of time, with the times of its jumps and of pulses too short to be detected."""
 
     function: Callable[[float], float]
     jumps: Iterable[float] = ()
@@ -41,7 +42,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Piece:
-    """A polynomial of the time since `begin`: value, slope, and CURVE higher coefficients."""
+    """A polynomial in the time since `begin`: value, derivative, and CURVE higher coefficients."""
 
     begin: float
     end: float
@@ -49,7 +50,7 @@ class Piece:
 
 
 class Sampled:
-    """A function of time in pieces, from interval to interval."""
+    """A function of time approximated piecewise, interval by interval."""
 
     def __init__(self, name: str, function: Callable[[float], float], tolerance: float):
         self.name, self.function = name, function
@@ -67,8 +68,8 @@ class Sampled:
         return value
 
     def allowed(self, values: np.ndarray, a: float, b: float) -> float:
-        """Return how far the polynomial through `values` may be off between a and b: the tolerance, and
-        what the resolution of time makes of the largest slope.
+        """Return the admissible error of the polynomial through `values` between a and b: the
+        tolerance plus the effect of time resolution at the largest slope.
         """
         slope = np.abs(np.diff(values) / np.diff(NODES)).max() / (b - a)
         rounding = ROUNDINGS * np.finfo(float).eps * max(abs(a), abs(b))
@@ -79,7 +80,7 @@ class Sampled:
         return abs(a - b) <= 2.0 * self.tolerance * max(self.size, 1e-300)
 
     def pieces(self, begin: float, end: float) -> list[Piece]:
-        """Return the function on an interval."""
+        """Return the polynomial pieces of the function on an interval."""
         inside = self.jumps[(self.jumps > begin) & (self.jumps < end)]
         found: list[Piece] = []
         for a, b in zip([begin, *inside], [*inside, end], strict=True):
@@ -116,8 +117,8 @@ class Sampled:
 def input_pieces(
     inputs: dict[str, Sampled], begin: float, end: float
 ) -> Iterator[tuple[float, dict[str, np.ndarray]]]:
-    """Yield instants with the input polynomials (value, slope, higher coefficients) of the interval
-    before.
+    """Yield instants with the input polynomials (value, derivative, higher coefficients) of the
+    interval before each.
     """
     pieces = {name: sampled.pieces(begin, end) for name, sampled in inputs.items()}
     ends = sorted({piece.end for found in pieces.values() for piece in found} | {end})
@@ -133,7 +134,7 @@ def input_pieces(
 
 
 def shifted_piece(pieces: list[Piece], inside: float, origin: float) -> np.ndarray:
-    """Return the coefficients about `origin` of the piece around an instant."""
+    """Return the coefficients, about `origin`, of the piece that contains an instant."""
     piece = next((p for p in pieces if inside <= p.end), pieces[-1])
     a, shift = piece.coefficients.tolist(), origin - piece.begin
     for low in range(POWERS - 1):  # Horner's scheme, once for every power
@@ -143,7 +144,7 @@ def shifted_piece(pieces: list[Piece], inside: float, origin: float) -> np.ndarr
 
 
 def polynomial_value(coefficients: np.ndarray, since: float) -> float:
-    """Return a polynomial some time after its origin."""
+    """Return the value of a polynomial at a time since its origin."""
     total = 0.0
     for each in reversed(coefficients.tolist()):
         total = each + since * total

@@ -1,4 +1,6 @@
-"""Ctrl-C in the middle of an output interval: the engine keeps the main thread busy, so another thread passes the request on."""
+"""Ctrl-C during a long call of the engine: the engine occupies the main thread, so another thread
+passes on the request.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ CANCEL = U.UNIT_HEAD.at("cancel")
 def interruptible(work: np.ndarray) -> Iterator[None]:
     """Context manager in which SIGINT stops a running advance between two steps.
 
-    The system's handler of signals writes their numbers to a socket, on which a thread waits that runs while the engine computes.
+    The system's signal handler writes signal numbers to a socket, which another thread reads while
+    the engine computes.
     """
     if threading.current_thread() is not threading.main_thread() or not callable(
         signal.getsignal(signal.SIGINT)
@@ -44,7 +47,7 @@ def interruptible(work: np.ndarray) -> Iterator[None]:
 
 
 def forward_signals(reader: socket.socket, work: np.ndarray, others: int) -> None:
-    """Pass SIGINT on to the engine, and every signal to whoever listened before."""
+    """Pass SIGINT on to the engine, and every signal to the previous handlers."""
     while heard := reader.recv(64):
         if signal.SIGINT in heard:
             work[CANCEL] = 1.0
@@ -54,7 +57,9 @@ def forward_signals(reader: socket.socket, work: np.ndarray, others: int) -> Non
 
 
 def raise_if_interrupted(result: Any) -> Any:
-    """Return the result of a run that is part of longer work; a run that was cut off by an interrupt ends the work, too."""
+    """Return the result of a run that is part of longer work; raise KeyboardInterrupt if the run
+    was interrupted.
+    """
     if getattr(result, "interrupted", ""):
         raise KeyboardInterrupt
     return result

@@ -1,10 +1,10 @@
-"""Many runs in lanes through events and changes of stage, by fixed steps.
+"""Many runs in SIMD lanes through events and stage changes, with fixed steps.
 
 Between events WIDTH runs in the same structure share a vector register
-(solvers/run/lanes_until_event.py). An interval of results in which something happens in a lane is left
-to that run's own unit, which locates it and carries it out as in any single run; then the lane goes on, or, in another structure or
-with other parameters, the run joins the next group of its kind. All runs of a part are at the same row at the end of every window, so that groups
-are filled again.
+(solvers/run/lanes_until_event.py). An output interval with an event in a lane is left to that run's
+own unit, which locates and executes it as in any single run. Then the lane continues or, with
+another structure or other parameters, the run joins the next group of its kind. All runs of a part
+are at the same row at the end of every window, so that groups can be filled again.
 """
 
 from __future__ import annotations
@@ -58,19 +58,19 @@ class Structure:
         self.guards = int(c.counts["ng"])
 
     def part(self, work: np.ndarray, names: Sequence[str]) -> np.ndarray:
-        """Return a copy of some fields, one after the other."""
+        """Return a copy of some fields, concatenated."""
         return np.concatenate([work[self.at[name]] for name in names])
 
 
 class Member:
-    """One run of a group: its unit and position."""
+    """One run of a group: its unit and its state."""
 
     def __init__(self, row: int, run: Run, room: LaneData):
         self.row, self.run, self.room = row, run, room
         self.enter()
 
     def enter(self) -> None:
-        """Set the numbers of the present structure."""
+        """Read structure, register values and state of the run."""
         self.known = (int(self.run.head.stage), int(self.run.head.events))
         self.structure = self.room.structure(self.known[0])
         self.image = self.structure.part(self.run.work, NUMBERS)
@@ -78,7 +78,7 @@ class Member:
         self.state = self.structure.part(self.run.work, ("q", "u", "x"))
 
     def put(self, state: np.ndarray, time: float) -> None:
-        """Set the state that the lane has reached."""
+        """Write the state that the lane has reached to the run."""
         first = 0
         for name in ("q", "u", "x"):
             place = self.structure.at[name]
@@ -87,7 +87,7 @@ class Member:
         self.run.head.time, self.run.head.started, self.run.head.pending = time, 0.0, 0.0
 
     def alone(self, at: int) -> bool:
-        """Advance by one interval in the unit itself; False if an event happened."""
+        """Advance the run by one interval in its own unit; return False if an event happened."""
         run, room = self.run, self.room
         raise_on_failure(run, run.call("unit_advance", 0, float(room.times[at + 1])))
         room.table[self.row, at + 1] = run.columns[room.chosen]
@@ -100,7 +100,7 @@ class Member:
 
 
 class LaneData:
-    """Data shared by the runs of one part."""
+    """Data shared by all runs of one part."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class LaneData:
 
 
 class LaneGroup:
-    """WIDTH places for runs in one structure."""
+    """WIDTH lanes for runs in one structure."""
 
     def __init__(self, room: LaneData, structure: Structure, stages: int):
         self.room, self.structure, self.stages = room, structure, stages
@@ -160,7 +160,7 @@ class LaneGroup:
         self.places[lane], self.states[lane], self.fresh = member, member.state, True
 
     def numbers(self) -> None:
-        """Write the common and the differing numbers of the lanes; empty lanes repeat the first
+        """Write common and differing register values to the lanes; empty lanes repeat the first
         run.
         """
         first = self.members()[0]
@@ -236,7 +236,9 @@ class LaneGroup:
         return reached, flags, good
 
     def happen(self, lane: int, member: Member, at: int, end: int, left: list[Member]) -> None:
-        """Repeat an interval with an event singly; a run whose numbers change leaves its lane."""
+        """Repeat an interval that contains an event in the run's own unit; a run whose values
+        change leaves its lane.
+        """
         member.put(self.states[lane], float(self.room.times[at]))
         try:
             if member.alone(at):
@@ -254,7 +256,7 @@ class LaneGroup:
 
 
 def run_part(room: LaneData, cases: Cases, rows: Sequence[int], stages: int) -> None:
-    """Run some runs, window by window."""
+    """Simulate some runs, window by window."""
     groups: dict[tuple[int, bytes], list[LaneGroup]] = {}
     free = [member for row in rows if (member := started_run(room, cases, row)) is not None]
     last = room.times.size - 1
@@ -272,7 +274,7 @@ def run_part(room: LaneData, cases: Cases, rows: Sequence[int], stages: int) -> 
 
 
 def started_run(room: LaneData, cases: Cases, row: int) -> Member | None:
-    """Return a run at its start, or None with a reported failure."""
+    """Return a run at its start; None if it failed, which is reported."""
     run = Run(room.unit)
     write_integrator_options(run, room.options, False)
     try:
@@ -290,7 +292,7 @@ def started_run(room: LaneData, cases: Cases, row: int) -> Member | None:
 def join_group(
     room: LaneData, groups: dict[tuple[int, bytes], list[LaneGroup]], member: Member, stages: int
 ) -> None:
-    """Put a run into a group with an empty place, or into a new one."""
+    """Put a run into a group with a free lane, or into a new group."""
     present = groups.setdefault(member.key, [])
     group = next((group for group in present if None in group.places), None)
     if group is None:
@@ -300,7 +302,7 @@ def join_group(
 
 
 def fullest_groups(present: list[LaneGroup]) -> tuple[list[LaneGroup], list[Member]]:
-    """Return the fewest groups that hold the runs of one kind, and the remaining runs."""
+    """Return the fewest groups that can hold the runs of one kind, and the remaining runs."""
     present = sorted(present, key=lambda group: -len(group.members()))
     count = -(-sum(len(group.members()) for group in present) // L.WIDTH)
     for group in present[count:]:

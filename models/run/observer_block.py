@@ -1,4 +1,6 @@
-"""The sampled blocks of an observer: the mechanism as its model, with estimated registers, and the numbers of the filter, stage by stage."""
+"""The sampled blocks of an observer, one per stage: the mechanism as inner model, estimated
+registers, and the settings of the filter.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,12 @@ NO_BOUND = 1e300
 
 
 def bias_of(name: str, k: int) -> str:
-    """Return the name of the input that is the bias of reading k."""
+    """Return the name of the input that is the bias of measurement k."""
     return f"{name}.bias{k}"
 
 
 def biased_readings(observer: Observer) -> list[int]:
-    """Return the numbers of the readings with an unknown offset."""
+    """Return the numbers of the measurements with an unknown bias."""
     return [k for k, reading in enumerate(observer.readings, 1) if reading.bias != 0.0]
 
 
@@ -56,7 +58,9 @@ def estimated_registers(name: str, observer: Observer) -> list[str]:
 def inner_description_of_observer(
     written: Description, name: str, observer: Observer
 ) -> Description:
-    """Return the mechanism that an observer has as its model: commands of sampled controllers and estimates are inputs."""
+    """Return the inner mechanism of an observer, in which commands of sampled controllers and
+    estimates are inputs.
+    """
     broken = [
         *(key for key, controller in written.controllers.items() if controller.period is not None),
         *written.observers,
@@ -83,7 +87,9 @@ def observer_blocks(
     outer: Sequence[Compiled],
     model: Unit,
 ) -> list[Block]:
-    """Return the blocks of an observer, one for each stage; they share the model and its memory."""
+    """Return the blocks of an observer, one for each stage; they share the inner model and its
+    memory.
+    """
     numbers = FilterNumbers(name, observer, model.compiled, values_of(written))
     own, values = estimated_registers(name, observer), values_given(observer)
     outputs = len(observer.readings) + len(values)
@@ -119,22 +125,26 @@ def observer_blocks(
 
 
 def locked_in(compiled: Compiled) -> list[str]:
-    """Return the registers of coordinates that a stage has locked: their values are estimates, too."""
+    """Return the registers of coordinates that a stage has locked; their values are estimated too."""
     return [name for name in compiled.registers if name.startswith("locked(")]
 
 
 def origin_of(register: str, before: Sequence[str]) -> str:
-    """Return what an estimated register was in the stage before: itself, or a coordinate that was locked there."""
+    """Return what an estimated register was in the stage before: the same register, or a coordinate
+    that was locked there.
+    """
     return register if register in before else register.removeprefix("locked(").removesuffix(")")
 
 
 def entries_of(compiled: Compiled) -> tuple[str, ...]:
-    """Return the names of the numbers of a state: coordinates, speeds, first-order states."""
+    """Return the names of the entries of a state: coordinates, speeds, first-order states."""
     return (*compiled.coordinates, *compiled.speeds, *compiled.states)
 
 
 class FilterNumbers:
-    """Sizes, starts, deviations, densities, noise of readings and limits of an observer, as the kernel takes them."""
+    """Settings of an observer in the layout of the kernel: scales, start values, standard
+    deviations, densities, measurement noise and limits.
+    """
 
     def __init__(
         self,
@@ -160,7 +170,7 @@ class FilterNumbers:
                     )
 
     def number(self, value: float | str | None, otherwise: float) -> float:
-        """Return the number of a constant expression."""
+        """Return the value of a constant expression, or `otherwise` if it is missing."""
         return otherwise if value is None else float(evaluate_constant(value, dict(self.known)))
 
     def first_state(self) -> dict[str, float]:
@@ -176,7 +186,9 @@ class FilterNumbers:
         return dict(zip(entries_of(first), values, strict=True))
 
     def start_registers(self, stage: int, outer: Compiled) -> list[int]:
-        """Return the registers of the mechanism outside that hold its start values; -1 where the observer has its own."""
+        """Return the registers of the outer mechanism with its start values; -1 where the observer
+        has values of its own.
+        """
         entries = entries_of(self.stages[stage])
         if stage > 0:
             return [-1] * len(entries)
@@ -192,7 +204,7 @@ class FilterNumbers:
         return [-1 if key in self.observer.start else places.get(key, -1) for key in entries]
 
     def of(self, stage: int) -> np.ndarray:
-        """Return the numbers of a stage."""
+        """Return the settings for one stage."""
         observer, number, compiled = self.observer, self.number, self.stages[stage]
         entries, nq, nu = entries_of(compiled), len(compiled.coordinates), len(compiled.speeds)
         real = {compiled.coordinates[at] for at in compiled.quaternions}
@@ -219,7 +231,9 @@ class FilterNumbers:
         return np.array([*sizes, *starts, *deviations, *densities, *noise, *limits])
 
     def registers(self) -> list[tuple[float, float, float, float, float]]:
-        """Return start, deviation, density and limits of every estimated register."""
+        """Return start value, standard deviation, noise density and limits of every estimated
+        register.
+        """
         observer, number, found = self.observer, self.number, []
         each: EstimatedNumber
         for key, each in (*observer.parameters.items(), *observer.unknowns.items()):

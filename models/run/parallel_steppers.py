@@ -1,6 +1,8 @@
-"""Many motions of one system side by side, advanced together; what is read and written are arrays with a number per motion.
+"""Many simulations of one system, advanced together; values are read and written as arrays with one
+element per simulation.
 
-The motions are independent: each has its own time, inputs, parameters, events and stage, and starts again when it is asked to.
+The simulations are independent: each has its own time, inputs, parameters, events and stage, and
+can be reset.
 """
 
 from __future__ import annotations
@@ -57,8 +59,8 @@ Each = Callable[[str, int, slice, np.ndarray, np.ndarray], None]
 
 @lru_cache(maxsize=1)
 def loop():
-    """Return the loop over motions in machine code, which releases the interpreter lock; None where
-    no machine code can be made.
+    """Return the loop over simulations as machine code, which releases the GIL; None if it cannot
+    be compiled.
     """
     made = machine_code(LOOP, "each")
     if made is None:
@@ -69,7 +71,9 @@ def loop():
 
 
 class Steppers:
-    """Many motions of a system; `steppers["name"]` is an array with a number per motion, and so is what it is set to."""
+    """Many simulations of a system; `steppers["name"]` reads and sets an array with one element per
+    simulation.
+    """
 
     def __init__(
         self,
@@ -104,9 +108,10 @@ class Steppers:
 
     # -- going on -------------------------------------------------------------------------------------------------------------------------
     def advance(self, strict: bool = True) -> None:
-        """Go on by a step. A motion that cannot go on is an error.
+        """Advance all simulations by one step. A simulation that fails raises an error.
 
-        Where `strict` is false it is marked in `failed` instead, and stands still until it is reset.
+        If `strict` is false it is marked in `failed` instead, and stays where it is until it is
+        reset.
         """
         self._counts += 1.0
         times = self._origins + self._counts * self.step
@@ -117,7 +122,7 @@ class Steppers:
             self._settle(times, strict)
 
     def _settle(self, times: np.ndarray, strict: bool) -> None:
-        """Continue after full event logs; motions that cannot continue are reported."""
+        """Continue simulations whose event log is full; mark or report those that failed."""
         for row in np.flatnonzero(self._codes).tolist():
             run = self._of(row)
             while (status := int(self._codes[row])) == Status.EVENT:
@@ -132,11 +137,11 @@ class Steppers:
                     )
 
     def _of(self, row: int) -> Run:
-        """Return the stepper of one motion."""
+        """Return the run object of one simulation."""
         return Run(self.unit, self._works[row])
 
     def _run_all(self, entry: str, option: int, rows, times: np.ndarray) -> None:
-        """Call an entry for motions, shared by threads where that pays."""
+        """Call an entry point for several simulations, in threads if that pays."""
         unit, self._codes[:] = self.unit, 0
         plain = isinstance(rows, slice) and kind() == "library" and loop() is not None
         if not plain:
@@ -168,9 +173,9 @@ class Steppers:
         start: Mapping[str, ArrayLike] | None = None,
         inputs: Mapping[str, ArrayLike] | None = None,
     ) -> None:
-        """Reset motions to their start, all or those that `where` selects.
+        """Reset simulations to their start: all, or those that `where` selects.
 
-        `start` and `inputs` have a value for each of these motions, or one for all of them.
+        `start` and `inputs` have one value for each of these simulations, or one for all of them.
         """
         rows = np.arange(self.count) if where is None else np.arange(self.count)[np.asarray(where)]
         starts = {
@@ -214,7 +219,7 @@ class Steppers:
             self._run_all("unit_prepare", 0, slice(None), self.time)
 
     def read(self, names: Sequence[str]) -> np.ndarray:
-        """Return the present values of several names: a row per motion, a column per name."""
+        """Return the current values of several names: one row per simulation, one column per name."""
         if self._stale:
             self._refresh()
         return self._works[:, self._places.many(names)]
@@ -226,17 +231,17 @@ class Steppers:
 
     @property
     def time(self) -> np.ndarray:
-        """Return the present time of every motion [s]."""
+        """Return the current time of every simulation [s]."""
         return self._works[:, U.UNIT_HEAD.at("time")].copy()
 
     @property
     def stage(self) -> np.ndarray:
-        """Return the number of the present stage of every motion, from 0."""
+        """Return the index of the current stage of every simulation, from 0."""
         return self._works[:, U.UNIT_HEAD.at("stage")].astype(int)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return coordinates, speeds, first-order states and outputs."""
+        """Return the names of coordinates, speeds, first-order states and outputs."""
         return self._places.columns
 
     @property
@@ -249,13 +254,13 @@ class Steppers:
 
     # -- the whole state ------------------------------------------------------------------------------------------------------------------
     def save(self) -> np.ndarray:
-        """Return the whole state of every motion, a row each."""
+        """Return the complete state of every simulation, one row each."""
         if self._stale:
             self._refresh()
         return self._works.copy()
 
     def restore(self, saved: np.ndarray) -> None:
-        """Go back to a state that was saved."""
+        """Return to a saved state."""
         if saved.shape != self._works.shape:
             raise ValueError(
                 f"the state has the shape {saved.shape}, expected {self._works.shape} as save() gave it"

@@ -1,6 +1,8 @@
-"""The sampled block of a predictive controller: the mechanism as its model, with its commands as inputs.
+"""The sampled block of a predictive controller: the mechanism as inner model, with the commands as
+inputs.
 
-The model has the other controllers at rest, and outputs of its own for errors, limited values and settings.
+The model represents other controllers by their equilibrium variant, and has additional outputs for
+errors, limited values and settings.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ OWN = "predicted"  # outputs of the inner model are NAME.predicted1, ...
 
 
 def settings_of(name: str, c: PredictiveController) -> tuple[list[str], list[str], list[str]]:
-    """Return the texts of errors, limited values and settings, in the order of the kernels."""
+    """Return the expressions of errors, limited values and settings, in the order of the kernels."""
 
     def bound(value: float | str | None, none: float) -> str:
         return brace(none if value is None else value)
@@ -52,7 +54,7 @@ def settings_of(name: str, c: PredictiveController) -> tuple[list[str], list[str
 
 
 def inner_of_predictive(written: Description, name: str, c: PredictiveController) -> Description:
-    """Return the mechanism that a predictive controller has as its model."""
+    """Return the inner mechanism of a predictive controller."""
     texts = [text for group in settings_of(name, c) for text in group]
     own = {f"{name}.{OWN}{k}": text for k, text in enumerate(texts, 1)}
     return inner_description(written, name, own)
@@ -98,7 +100,7 @@ def predictive_block(
 
 
 def command_sizes(description: Description, c: PredictiveController) -> list[float]:
-    """Return the sizes of the commands: of their bounds where these are numbers, else 1."""
+    """Return the scales of the commands: their bounds if these are numbers, else 1."""
     values = values_of(description)
     found = []
     for each in c.commands.values():
@@ -108,7 +110,7 @@ def command_sizes(description: Description, c: PredictiveController) -> list[flo
 
 
 def constant_value(text: float | str | None, values: dict[str, float]) -> float:
-    """Return the number of a constant expression, 0 where it has none."""
+    """Return the value of a constant expression, 0 if it is not constant."""
     try:
         return 0.0 if text is None else float(evaluate_constant(text, dict(values)))
     except ExpressionError:
@@ -122,7 +124,9 @@ def state_registers(
     entries: tuple[str, ...],
     outside: dict[str, int],
 ) -> list[int]:
-    """Return the registers of the state: of the mechanism itself, or of the estimates of an observer."""
+    """Return the registers from which the controller takes the state: those of the mechanism
+    itself, or the estimates of an observer.
+    """
     if c.observer is None:
         return [outside.get(each, -1) for each in entries]
     estimates = written.observers[c.observer].estimates

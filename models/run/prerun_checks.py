@@ -1,5 +1,5 @@
-"""Warnings before a run: dropped events and outputs, conditions true at the start, singular starts,
-unknown report columns.
+"""Checks before a run that give warnings: dropped events and outputs, conditions true at the start,
+singular starts, unknown report columns.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STABLE = {"rk4": 2.78}  # step times size of eigenvalues that explicit methods f
 
 
 def prerun_warnings(system: System) -> list[str]:
-    """Return all warnings; errors of later structures are raised."""
+    """Return all warnings before a run; errors in later structures are raised."""
     return [
         *dropped_by_stage(system, later_structures(system)),
         *initially_true_events(system),
@@ -40,7 +40,9 @@ def prerun_warnings(system: System) -> list[str]:
 
 
 def large_start_deflections(system: System) -> Iterator[str]:
-    """Return warnings about reduced bodies outside of their linear range: as they start, or under the loads that they start with."""
+    """Yield warnings about reduced bodies outside their linear range: at the start, or under the
+    loads at the start.
+    """
     if not system.description.reduced:
         return
     q, _ = system.start()
@@ -51,7 +53,9 @@ def large_start_deflections(system: System) -> Iterator[str]:
 
 
 def static_mode_amplitudes(system: System, q: np.ndarray) -> np.ndarray:
-    """Return coordinates with the amplitudes that the loads at rest give the modes of a tree, while everything else is held."""
+    """Return coordinates with the static modal amplitudes that the loads at rest cause in a tree,
+    with all other coordinates fixed.
+    """
     found, t = q.copy(), system.compiled.start_time
     if system.compiled.loops or system.compiled.contacts:
         return found
@@ -69,7 +73,7 @@ def static_mode_amplitudes(system: System, q: np.ndarray) -> np.ndarray:
 
 
 def too_long_fixed_steps(system: System) -> Iterator[str]:
-    """Return warnings about fixed steps that cannot follow the fastest motion of bodies that bend."""
+    """Yield warnings about fixed steps too long for the fastest modes of flexible bodies."""
     run, values = system.description.run, parameter_values(system.description)
     reach = STABLE.get(run.integrator)
     bending = system.description.beam_forms or system.description.reduced
@@ -89,7 +93,7 @@ def too_long_fixed_steps(system: System) -> Iterator[str]:
 
 
 def missing_report_columns(system: System) -> Iterator[str]:
-    """Return warnings about report columns and stages that no run has."""
+    """Yield warnings about report columns and stages that do not exist in any run."""
     report = system.description.report
     if report.tables or report.plots:
         empty = empty_result(make_unit(system), None, np.zeros(0))
@@ -105,7 +109,9 @@ def missing_report_columns(system: System) -> Iterator[str]:
 
 
 def dropped_by_stage(system: System, structures: Iterable[Compiled]) -> Iterator[str]:
-    """Return the events and outputs that a stage drops because a name is gone."""
+    """Yield warnings about events and outputs that are dropped in a stage because a name no longer
+    exists.
+    """
     told = set[str]()
     for stage, compiled in zip(system.stages[1:], structures, strict=True):
         left = {("outputs", column.name) for column in compiled.outputs}
@@ -134,7 +140,7 @@ def dropped_by_stage(system: System, structures: Iterable[Compiled]) -> Iterator
 
 
 def consequence(section: str) -> str:
-    """Return what becomes of an event or output whose expression lost a name."""
+    """Return the consequence for an event or output whose expression refers to a vanished name."""
     return "does not happen any more" if section == "events" else "keeps its last value"
 
 
@@ -158,7 +164,9 @@ def vanished_names(texts: Iterable[float | str], before: Compiled, now: Compiled
 
 
 def initially_true_events(system: System) -> Iterator[str]:
-    """Warn about event conditions true at the start, and about a first stage that ends at once."""
+    """Yield warnings about event conditions true at the start, and about a first stage that ends at
+    once.
+    """
     compiled, instance = system.compiled, Instance(system.compiled)
     try:
         instance.set_state(*system.start())

@@ -1,6 +1,8 @@
-"""A system with other numbers of its parameters, without compiling: their registers are written, all structures and states of rest follow.
+"""A system with other parameter values without recompilation: registers are written, and all
+structures and equilibria follow.
 
-What may be changed this way is for the caller to know (models/run/ensemble_cases.py finds out).
+The caller must know that this is equivalent to compiling (models/run/ensemble_cases.py determines
+it).
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def rewrite_registers(compiled: Compiled, numbers: Mapping[str, float]) -> Compiled:
-    """Return the blocks with new numbers in named registers; unknown names are ignored."""
+    """Return a copy of the blocks with new values in the named registers; names that do not exist
+    are ignored.
+    """
     floats = compiled.floats.copy()
     image = model_fields(compiled.ints, floats).val0
     for name, value in numbers.items():
@@ -35,7 +39,7 @@ def rewrite_registers(compiled: Compiled, numbers: Mapping[str, float]) -> Compi
 
 
 def reparameterized_system(system: System, numbers: Mapping[str, float]) -> System:
-    """Return the first structure alone, with other numbers of parameters."""
+    """Return a system with the first structure only and other parameter values."""
     return System(
         reparameterized_description(system, numbers),
         rewrite_registers(system.compiled, numbers),

@@ -1,6 +1,8 @@
-"""Sampled blocks of a unit: what predictive controllers and observers carry with themselves, and its places in the memory of a unit.
+"""Sampled blocks of a unit: the inner models of predictive controllers and observers, and their
+places in the memory of the unit.
 
-The model of a block is the mechanism with outputs of its own for everything that the block reads; its parameters and inputs follow those outside.
+The inner model is the mechanism with additional outputs for everything that the block reads; its
+parameters and inputs follow those of the outer model.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ HIDDEN = (STAGE_START, RUN_START)  # times that laws may read
 
 
 class Image(Protocol):
-    """Integers and floats of the model of a block: a structure, or a unit with its stages."""
+    """Integers and floats of the inner model of a block: a structure, or a unit with its stages."""
 
     ints: np.ndarray
     floats: np.ndarray
@@ -36,7 +38,7 @@ class Image(Protocol):
 
 @dataclass
 class Block:
-    """A block before it has its places in the blocks of a unit."""
+    """A block before it has been placed in the memory of a unit."""
 
     kind: int
     event: int
@@ -53,7 +55,7 @@ class Block:
 
     @property
     def places(self) -> tuple[dict[str, int], int]:
-        """Return the places of the parts of its memory, and the length of it."""
+        """Return the positions of the parts of its memory, and their total length."""
         at, found = B.BEGUN, {}
         for part in self.parts:
             found[f"at_{part.name}"] = at
@@ -68,7 +70,8 @@ def inner_description(
     inputs: Mapping[str, Input] | None = None,
     forces: Mapping[str, Any] | None = None,
 ) -> Description:
-    """Return the mechanism that a block has as its model: commands of `broken` controllers are inputs, `own` are outputs of it by name.
+    """Return the inner mechanism of a block: commands of `broken` controllers are inputs, `own` are
+    additional outputs by name.
 
     Of the mechanism's outputs it keeps those that its laws read.
     """
@@ -88,7 +91,7 @@ def inner_description(
 
 
 def needed_outputs(description: Description, texts: Sequence[str]) -> set[str]:
-    """Return the outputs that laws of a description or some texts read."""
+    """Return the outputs that laws of a description, or the given expressions, read."""
     laws = [str(text) for path, text in expressions(description) if path[0] != "outputs"]
     waiting, found = [*laws, *texts], set()
     while waiting:
@@ -103,7 +106,9 @@ def needed_outputs(description: Description, texts: Sequence[str]) -> set[str]:
 
 
 def state_sizes(model: Compiled) -> list[float]:
-    """Return sizes of coordinates, speeds (1 m, 1 rad) and first-order states (their start)."""
+    """Return scales of coordinates, speeds (1 m, 1 rad) and first-order states (their start
+    values).
+    """
     count = len(model.states)
     image = model_fields(model.ints, model.floats).val0
     starts = image[model.start_x : model.start_x + count] if count else np.zeros(0)
@@ -116,9 +121,10 @@ def state_sizes(model: Compiled) -> list[float]:
 def shared_registers(
     outside: Mapping[str, int], model: Compiled, given: Mapping[str, str], own: Collection[str] = ()
 ) -> list[int]:
-    """Return registers outside and inside of what a model takes over: parameters, inputs, what a stage has locked, and what is `given`.
+    """Return pairs of outer and inner registers that the inner model copies: parameters, inputs,
+    locked coordinates, and those in `given`.
 
-    What the block sets itself is its `own`.
+    Registers that the block sets itself are listed in `own`.
     """
     found = {key: key for key in model.parameters if key not in own}
     found |= {key: key for key in model.inputs if key in outside and key not in own}
@@ -139,9 +145,10 @@ def shared_registers(
 def place_blocks(
     blocks: Sequence[Block], put: Callable[[Any], int], floats_at: int
 ) -> tuple[list[int], list[np.ndarray], int]:
-    """Return the records of all blocks, their floats, and the length of their memory; `put` adds ints to the unit and returns their place.
+    """Return the records of all blocks, their floats, and the length of their memory; `put` adds
+    ints to the unit and returns their position.
 
-    Places in work count from the beginning of the memory of the blocks.
+    Positions in the work block count from the start of the blocks' memory.
     """
     records: list[int] = []
     floats: list[np.ndarray] = []

@@ -1,4 +1,4 @@
-"""Runs a unit over time and collects a Result."""
+"""Simulation of a unit over time, collected into a Result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STEP_LIMIT = 1e6  # steps of the integrator in one output interval
 
 @dataclass
 class Options:
-    """All settings of a run, from the call or from [run]."""
+    """All settings of a run, from the call or from the table [run]."""
 
     start_time: float
     stop_time: float
@@ -67,7 +67,7 @@ class Options:
         step_limit=None,
         itr_tolerance=None,
     ) -> Options:
-        """Return the settings of a call, with defaults from the description."""
+        """Return the settings of a call, with missing ones from the description."""
         run, values = system.description.run, parameter_values(system.description)
 
         def number(given: float | None, default, otherwise: float, name: str) -> float:
@@ -142,7 +142,7 @@ class Options:
         )
 
     def times(self) -> np.ndarray:
-        """Return output instants: multiples of the output step from the start, and the stop time."""
+        """Return the output times: multiples of the output step from the start, and the stop time."""
         count = int((self.stop_time - self.start_time) / self.output_step * (1.0 + 1e-12))
         times = self.start_time + self.output_step * np.arange(count + 1)
         if self.stop_time - times[-1] > 1e-9 * self.output_step:
@@ -152,7 +152,9 @@ class Options:
 
 
 def check_itr_tolerance(value: float, form: str, called: bool) -> None:
-    """Refuse a residual that is none, and one that a call gives to another method."""
+    """Raise for an invalid ITR residual, or one given for another form than ITR (variable-metric
+    iteration).
+    """
     if not 0.0 < value < 1.0:
         raise ValueError(
             f"itr_tolerance is {value:g}: expected a relative residual between 0 and 1, "
@@ -166,7 +168,9 @@ def check_itr_tolerance(value: float, form: str, called: bool) -> None:
 
 
 def write_itr_tolerance(run: Run, value: float) -> None:
-    """Write the residual at which ITR stops, which a change of stage clears until the next row."""
+    """Write the residual at which ITR (variable-metric iteration) stops; a stage change clears it
+    until the next row.
+    """
     HEAD.of(run.work, int(run.unit.header.at_workspace)).itr_tolerance = value
 
 
@@ -180,7 +184,7 @@ def simulate(
     choice: Choose | None = None,
 ) -> Result:
     """Simulate from output to output and return the result; an interrupt keeps the rows computed.
-    `choice` may give the unit other code after any row.
+    `choice` may switch the unit to specialised code after any row.
     """
     unit = make_unit(system, options.integrator, options.method)
     if attach is not None:
@@ -235,7 +239,7 @@ def simulate(
 
 
 def apply_feedback(run: Run, feedback: Feedback | None, t: float) -> None:
-    """Give the inputs that follow from what is measured, which the row then shows."""
+    """Set the inputs computed from measurements; the row recorded next contains them."""
     if feedback is not None and feedback.give(run, t):
         raise_on_failure(run, run.call("unit_refresh", 0, t))
 
@@ -243,7 +247,7 @@ def apply_feedback(run: Run, feedback: Feedback | None, t: float) -> None:
 def empty_result(
     unit: Unit, options: Options | None, times: np.ndarray, path: Path | None = None
 ) -> Result:
-    """Return a result without numbers, optionally backed by a file."""
+    """Return a result without rows, optionally backed by a file."""
     result = Result(unit, times, np.empty((0, 0)), options, DerivedColumns(unit))
     result.begin_table(times.size, path)
     return result
@@ -252,7 +256,7 @@ def empty_result(
 def advance_to_row(
     run: Run, result: Result, moving: dict[str, Sampled], begin: float, end: float
 ) -> None:
-    """Advance over one output interval, inputs that are functions piece by piece."""
+    """Advance over one output interval, piece by piece if inputs are functions of time."""
     if not moving:
         return advance(run, result, 0, end)
     option, origin, reached = 0, begin, dict.fromkeys(moving, np.nan)
@@ -272,7 +276,7 @@ def advance_to_row(
 
 
 def advance(run: Run, result: Result, option: int, until: float) -> None:
-    """Advance to a time; staged runs stop before and after every event to record values."""
+    """Advance to a time; runs with stages stop before and after every event to record values."""
     option |= U.STOP_AROUND_EVENT if len(run.unit.stages) > 1 else U.STOP_BEFORE_FULL
     while (status := run.call("unit_advance", option, until)) == Status.EVENT:
         result.note(run)
@@ -283,7 +287,7 @@ def advance(run: Run, result: Result, option: int, until: float) -> None:
 
 
 def write_input_polynomial(run: Run, name: str, coefficients: np.ndarray) -> None:
-    """Set an input to a polynomial of time for the next advance."""
+    """Set an input to a polynomial in time for the next advance."""
     k, header = run.unit.compiled[0].inputs.index(name), run.unit.header
     run.set_input(name, float(coefficients[0]))
     run.work[int(header.at_slopes) + k] = coefficients[1]
@@ -293,7 +297,7 @@ def write_input_polynomial(run: Run, name: str, coefficients: np.ndarray) -> Non
 
 
 def write_integrator_options(run: Run, options: Options, moving: bool) -> None:
-    """Write the options of the integrator."""
+    """Write the options of the integrator to the run."""
     w = run.head
     w.relative, w.absolute = options.relative, options.absolute
     w.step, w.largest_step = options.step, options.largest_step
@@ -303,14 +307,14 @@ def write_integrator_options(run: Run, options: Options, moving: bool) -> None:
 
 
 def raise_on_failure(run: Run, status: int) -> None:
-    """Raise for anything but success, with the time at which it happened."""
+    """Raise an error with the current time for any failure status."""
     if status not in (Status.OK, Status.EVENT):
         text = failure_message(run, Status(status))
         raise EvaluationError(f"at t = {run.head.time:.9g}: {text}", Status(status))
 
 
 def collect_events(run: Run, events: list[Event] | Events) -> None:
-    """Take over events that were logged since the last call."""
+    """Append the events that were logged since the last call."""
     unit = run.unit
     total = int(run.head.events)
     run.head.told = total

@@ -1,4 +1,4 @@
-"""A simulation unit: all structures of a mechanism packed into the blocks of
+"""A simulation unit: all structures of a mechanism packed into the memory blocks of
 `solvers/unit_layout.py`.
 """
 
@@ -36,7 +36,7 @@ EVENT_LOG = 256  # events that the log of an instance remembers
 
 @dataclass
 class Unit:
-    """All structures of a mechanism packed into blocks, and the names that a host sees."""
+    """All structures of a mechanism packed into memory blocks, and the names that a host sees."""
 
     description: Description
     system: System
@@ -52,7 +52,7 @@ class Unit:
 
     @property
     def header(self) -> Named:
-        """Return the numbers at the beginning of the ints."""
+        """Return the record at the start of the ints block."""
         return U.UNIT.of(self.ints)
 
     @property
@@ -62,12 +62,12 @@ class Unit:
 
     @property
     def iterated(self) -> bool:
-        """Return whether the variable-metric iteration (ITR) resolves the equations."""
+        """Return whether the equations are solved by an ITR form (variable-metric iteration)."""
         return self.method in ITERATED
 
     @property
     def work_size(self) -> int:
-        """Return the length of the work block."""
+        """Return the length of the unit's work block."""
         return int(self.header.work_size)
 
     @property
@@ -75,12 +75,14 @@ class Unit:
         return [stage.name or f"stage {k + 1}" for k, stage in enumerate(self.stages)]
 
     def register(self, name: str) -> int:
-        """Return position in the work block of a parameter, input or start value (of stage 0)."""
+        """Return the position of a parameter, input or start value (of stage 0) in the work block."""
         return int(self.header.at_workspace) + REGISTERS + self.compiled[0].registers[name]
 
 
 def make_unit(system: System, integrator: str = "auto", method: str = "auto") -> Unit:
-    """Compile the remaining structures of a system and pack all of them; `method` is the form that resolves the equations."""
+    """Compile the remaining structures of a system and pack all of them; `method` is the form that
+    solves the equations of motion.
+    """
     compiled = tuple(c.running for c in (system.compiled, *later_structures(system)))
     unit = Unit(system.description, system, tuple(system.stages), compiled, integrator, method)
     connect_forms(unit)
@@ -91,7 +93,7 @@ def make_unit(system: System, integrator: str = "auto", method: str = "auto") ->
 
 
 def inner_unit(description: Description) -> Unit:
-    """Return the unit that an observer has as its model; nothing integrates it."""
+    """Return the unit that serves as an observer's inner model; its integrator is not used."""
     stages = structures(description)
     return make_unit(System(description, compile_stage(stages[0], later=False), stages), "rk4")
 
@@ -105,7 +107,9 @@ def later_structures(system: System) -> tuple[Compiled, ...]:
 
 
 def connect_forms(unit: Unit) -> None:
-    """Raise for methods that only the default engine supports, and connect the other forms."""
+    """Raise for features that only the default engine supports, and connect the library of the
+    other forms.
+    """
     if unit.method in ("auto", "DEC"):
         return
     refuse_reduced(unit.description, f"method '{unit.method}'")
@@ -132,7 +136,7 @@ def ordered_union(lists: list[list[str]]) -> list[str]:
 
 
 def columns_of(unit: Unit) -> list[Column]:
-    """Return all variables that a host can read."""
+    """Return all variables that a host can read, as columns."""
     found: dict[str, Column] = {}
     known = {
         name: (state.unit, state.text, state.display_unit)
@@ -218,7 +222,7 @@ def sizes_of_memory(integrator: str, states: int, guards: int) -> tuple[int, int
 
 
 def header_of(unit: Unit, sizes: dict[str, int]) -> dict[str, int]:
-    """Return the numbers of the header, with the offsets of the parts of the work block."""
+    """Return the header values, with the offsets of the parts of the work block."""
     first, header, at = (
         unit.compiled[0],
         {key: value for key, value in sizes.items() if key in U.UNIT.places},
@@ -255,7 +259,7 @@ def stage_transition(unit: Unit, k: int, bodies: list[str]) -> list[int]:
 
 
 class Run:
-    """An instance of a unit: its work block and its entry points."""
+    """An instance of a unit: its work block with bound entry points."""
 
     def __init__(self, unit: Unit, work: np.ndarray | None = None):
         """Create a new instance, or use the one in a given work block."""
@@ -267,13 +271,15 @@ class Run:
             self.call("unit_reset")
 
     def call(self, name: str, option: int = 0, t: float = 0.0) -> int:
-        """Call an entry point; returns its status."""
+        """Call an entry point and return its status."""
         if name not in self._calls:
             self._calls[name] = bind(name, self.unit.ints, self.unit.floats, self.work)
         return self._calls[name](option, t)  # type: ignore[operator]
 
     def begin(self, t: float, inputs: Mapping[str, float]) -> int:
-        """Start with given inputs. Loops close as these ask for: a relation may follow an input, or a state whose rate an input makes."""
+        """Start with the given inputs and return the status. Loops are closed for these inputs,
+        since couplings may depend on inputs, or on states whose rates depend on inputs.
+        """
         c = self.unit.compiled[0]
         if c.loops:
             first = int(self.unit.header.at_workspace) + REGISTERS + c.start_inputs
@@ -288,7 +294,7 @@ class Run:
 
     @property
     def columns(self) -> np.ndarray:
-        """Return the values of the columns (a view)."""
+        """Return the current values of all columns (a view)."""
         at = int(self.unit.header.at_columns)
         return self.work[at : at + len(self.unit.columns)]
 

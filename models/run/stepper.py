@@ -1,11 +1,13 @@
-"""A motion that a program of the caller's own advances: inputs are set, a step is made, outputs are read.
+"""Simulation advanced step by step by the caller's program: inputs are set, a step is made, outputs
+are read.
 
     stepper = system.stepper(step=0.001)
     while stepper.time < 5.0:
         stepper["lift.force"] = 4000.0 - 800.0 * stepper["der(luff)"]
         stepper.advance()
 
-Inputs are held over a step. Events and changes of stage inside a step are located and carried out as in any run.
+Inputs are held over a step. Events and stage changes inside a step are located and executed as in
+any run.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ TIME = U.UNIT_HEAD.at("time")
 
 
 class Places(dict[str, int]):
-    """Positions of named numbers in the work block of a unit: columns, what every run tells, inputs and parameters."""
+    """Positions of named values in the work block of a unit: columns, values common to all runs,
+    inputs and parameters.
+    """
 
     def __init__(self, unit: Unit):
         first = int(unit.header.at_columns)
@@ -63,7 +67,9 @@ class Places(dict[str, int]):
 
 
 class Written(dict[str, int]):
-    """Positions of what may be written at any time: inputs, which need nothing more, and tunable parameters."""
+    """Positions of values that may be written at any time: inputs, and tunable parameters (which
+    require recomputed constants).
+    """
 
     def __init__(self, places: Places):
         super().__init__({name: places[name] for name in places.inputs})
@@ -95,14 +101,14 @@ def start_places(unit: Unit) -> dict[str, int]:
 
 
 def start_place(places: Mapping[str, int], name: str) -> int:
-    """Return the position of one start value."""
+    """Return the position of one start value; raise KeyError for unknown names."""
     if name not in places:
         raise KeyError(f"'{name}' has no start value; {suggestion(name, tuple(places))}")
     return places[name]
 
 
 class Saved:
-    """A whole state of a stepper: every number of its motion, and the events so far."""
+    """A saved state of a stepper: its complete memory, and the events so far."""
 
     __slots__ = ("events", "unit", "work")
 
@@ -114,10 +120,10 @@ class Saved:
 
 
 class Stepper:
-    """A motion of a system, advanced in steps of `step` seconds by the program that holds it.
+    """A simulation of a system that the calling program advances in steps of `step` seconds.
 
     `stepper["name"]` reads an output, coordinate, speed, state, input or parameter, and sets inputs
-    and tunable parameters. `inputs` are the values that the motion begins with.
+    and tunable parameters. `inputs` are the initial values of inputs.
     """
 
     def __init__(
@@ -149,7 +155,7 @@ class Stepper:
 
     # -- going on -------------------------------------------------------------------------------------------------------------------------
     def advance(self, steps: int = 1) -> None:
-        """Go on by a step, or by several of them as one, with the inputs as they are."""
+        """Advance by one step, or by several as one, with constant inputs."""
         self._count = count = self._count + steps
         status = self._call(self._origin + count * self._step)
         self._stale = False
@@ -157,7 +163,7 @@ class Stepper:
             self._go_on(status, self._origin + count * self._step)
 
     def advance_to(self, time: float) -> None:
-        """Go on to an instant; later steps count from there."""
+        """Advance to a time; later steps count from there."""
         if time < self.time:
             raise ValueError(f"time {time:g} lies before the present one, {self.time:g}")
         status = self._call(float(time))
@@ -166,7 +172,7 @@ class Stepper:
             self._go_on(status, float(time))
 
     def _go_on(self, status: int, until: float) -> None:
-        """Continue after a full event log; any other status ends the motion with its reason."""
+        """Continue after the event log was full; any other status raises an error with its reason."""
         run = self._run
         while status == Status.EVENT:
             self._collect()
@@ -178,7 +184,7 @@ class Stepper:
     def reset(
         self, start: Mapping[str, float] | None = None, inputs: Mapping[str, float] | None = None
     ) -> None:
-        """Reset to the start, with other start values and inputs if given; parameters are reset."""
+        """Reset to the start, optionally with other start values and inputs; parameters are reset."""
         run = self._run
         raise_on_failure(run, run.call("unit_reset"))
         write_integrator_options(run, self.options, True)
@@ -210,13 +216,13 @@ class Stepper:
         return name in self._places
 
     def read(self, names: Sequence[str]) -> np.ndarray:
-        """Return the present values of several names as an array."""
+        """Return the current values of several names as an array."""
         if self._stale:
             self._refresh()
         return self._run.work[self._places.many(names)]
 
     def tune(self, **values: float) -> None:
-        """Change tunable parameters; the state stays."""
+        """Change tunable parameters; the state is kept."""
         for name, value in values.items():
             if name not in self._written.tunable:
                 self._written[name] if name not in self.inputs else None
@@ -232,12 +238,12 @@ class Stepper:
 
     @property
     def time(self) -> float:
-        """Return present time [s]."""
+        """Return the current time [s]."""
         return self._cells[TIME]
 
     @property
     def step(self) -> float:
-        """Return the length of a step [s]; may be changed between steps."""
+        """Return the step length [s]; it may be changed between steps."""
         return self._step
 
     @step.setter
@@ -247,12 +253,14 @@ class Stepper:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return coordinates, speeds, first-order states and outputs, in the order of `values`."""
+        """Return the names of coordinates, speeds, first-order states and outputs, in the order of
+        `values`.
+        """
         return self._places.columns
 
     @property
     def values(self) -> np.ndarray:
-        """Return the present values of `names`."""
+        """Return the current values of all names in `names`."""
         if self._stale:
             self._refresh()
         return self._run.columns.copy()
@@ -264,18 +272,18 @@ class Stepper:
 
     @property
     def tunable(self) -> tuple[str, ...]:
-        """Return the names of parameters that may change during the motion."""
+        """Return the names of parameters that may be changed during the simulation."""
         return self._places.tunable
 
     # -- stages and events ----------------------------------------------------------------------------------------------------------------
     @property
     def stage(self) -> int:
-        """Return the number of the present stage, from 0."""
+        """Return the index of the current stage, from 0."""
         return int(self._run.head.stage)
 
     @property
     def stage_name(self) -> str:
-        """Return the name of the present stage."""
+        """Return the name of the current stage."""
         return self.unit.stage_names[self.stage]
 
     @property
@@ -285,19 +293,21 @@ class Stepper:
         return tuple(self.events_so_far)
 
     def _collect(self) -> None:
-        """Take over the events that were logged since the last time."""
+        """Append the events that were logged since the last call."""
         collect_events(self._run, self.events_so_far)
 
     # -- the whole state ------------------------------------------------------------------------------------------------------------------
     def save(self) -> Saved:
-        """Return the whole state: motion, stage, contacts, integrator, inputs and parameters."""
+        """Return the complete state: coordinates, speeds, stage, contacts, integrator, inputs and
+        parameters.
+        """
         self._collect()
         if self._stale:
             self._refresh()
         return Saved(self.unit, self._run.work.copy(), tuple(self.events_so_far))
 
     def restore(self, saved: Saved) -> None:
-        """Go back to a state that was saved; what follows is the same to the last bit."""
+        """Return to a saved state; the continuation is identical to the last bit."""
         if saved.unit is not self.unit and not alike(saved.unit, self.unit):
             raise ValueError(
                 f"{saved!r} is not a state of this stepper: it belongs to another mechanism, "
@@ -320,7 +330,7 @@ def options_of(
     tolerance: float | None,
     start_time: float | None,
 ) -> Options:
-    """Return the options of a motion without an end."""
+    """Return the options of a simulation without an end time."""
     begin = system.compiled.start_time if start_time is None else start_time
     return Options.of(
         system, begin + step, begin, step, integrator, method, tolerance, step, None, None
@@ -341,5 +351,5 @@ def finite(name: str, value: Any) -> float:
 
 
 def alike(a: Unit, b: Unit) -> bool:
-    """Return whether states of one unit are states of the other."""
+    """Return whether two units have identical blocks, so that saved states can be exchanged."""
     return np.array_equal(a.ints, b.ints) and np.array_equal(a.floats, b.floats, equal_nan=True)

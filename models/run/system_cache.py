@@ -1,7 +1,9 @@
-"""Systems of a mechanism at many values of some of its parameters: compiled where values are new, their registers written where that says the same.
+"""Cache of systems of a mechanism for changing parameter values: compiled for new values, or by
+writing registers where that is equivalent.
 
-It does wherever the smallest and the largest value of every parameter that were compiled, in all structures, are in every number those that writing
-registers makes of the first. Values beyond them are compiled, which checks them, too.
+It is equivalent if, for the smallest and the largest compiled value of every parameter and in all
+structures, writing the registers of the first system gives identical values. Parameter values
+outside the tested range are compiled, which also checks them.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ class SystemCache:
         )  # whether writing registers has said all so far
 
     def at(self, numbers: Mapping[str, float]) -> System:
-        """Return the system at some numbers of the parameters, the same ones every time."""
+        """Return the system for some parameter values; the set of parameters must not change
+        between calls.
+        """
         ends, self.ends = self.ends if self.told else [], []
         for each in ends:
             with suppress(ModelError, EvaluationError):

@@ -1,4 +1,4 @@
-"""All sampled blocks of a unit."""
+"""Collection of all sampled blocks of a unit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def sampled_blocks_of(
     compiled: Sequence[Compiled],
     inner_unit: Callable[[Description], Unit],
 ) -> list[Block]:
-    """Return the blocks of all observers and predictive controllers that sample; `compiled` are the structures of the stages.
+    """Return the blocks of all observers and sampled predictive controllers; `compiled` are the
+    structures of the stages.
 
     `inner_unit` packs the model of an observer with its stages.
     """

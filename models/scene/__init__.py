@@ -1,3 +1,3 @@
-"""Three-dimensional scenes of mechanisms: shapes, default shapes, motion, and the page that
+"""Three-dimensional scenes of mechanisms: shapes, default shapes, animation, and the page that
 displays them.
 """

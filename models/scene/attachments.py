@@ -33,7 +33,7 @@ class Numbers:
             return otherwise
 
     def known(self, value: Any) -> float | None:
-        """Return the value, or None if it depends on more than parameters."""
+        """Return the value; None if it depends on more than parameters."""
         found = self.number(value, np.nan)
         return None if np.isnan(found) else found
 
@@ -55,7 +55,9 @@ class Move:
 
 @dataclass(frozen=True)
 class Place:
-    """A joint: the points of parent and child that coincide when its translations are zero."""
+    """A joint in a scene: the points of parent and child that coincide when its translations are
+    zero.
+    """
 
     joint: str
     parent: str
@@ -69,14 +71,16 @@ class Place:
 
 
 def turned(axis: np.ndarray, angle: float) -> np.ndarray:
-    """Return the rotation about an axis, components after it to components before it."""
+    """Return the rotation matrix about an axis: maps components after to components before the
+    rotation.
+    """
     u = axis / (np.linalg.norm(axis) or 1.0)
     K = np.array([[0.0, -u[2], u[1]], [u[2], 0.0, -u[0]], [-u[1], u[0], 0.0]])
     return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * (K @ K)
 
 
 def place_of(name: str, joint: JointSpec, numbers: Numbers) -> Place:
-    """Return the attachment points of a joint from its elements: those before the first moving one
+    """Return the attachment points of a joint from its elements; those before the first moving one
     belong to the parent.
     """
     form = joint_elements(joint, name)
@@ -100,7 +104,7 @@ def place_of(name: str, joint: JointSpec, numbers: Numbers) -> Place:
 
 
 def fixed(elements: Sequence[ElementForm], numbers: Numbers) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shift and rotation of constant elements one after another."""
+    """Return translation and rotation of a sequence of constant elements."""
     p, R = np.zeros(3), np.eye(3)
     for element in elements:
         axis = numbers.vector(element.axis or (0.0, 0.0, 0.0))

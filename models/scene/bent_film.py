@@ -1,4 +1,6 @@
-"""What bends, in films and pictures: skins as their modes move them, pieces of beams, colours of stresses, bending drawn larger than it is."""
+"""Flexible parts in films and pictures: surfaces moved by modes, pieces of beams, colours of
+stresses, exaggerated deformation.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def unpacked(text: str, kind: str = "<f4") -> np.ndarray:
 
 
 def heat(parts: np.ndarray) -> np.ndarray:
-    """Return linear light (..., 3) of shares of the largest stress."""
+    """Return linear RGB colours (..., 3) for fractions of the largest stress."""
     table = np.array([rgb_of(each) for each in HEAT]) ** (1 / 2.2)  # between colours as they look
     x = np.clip(parts, 0.0, 1.0)
     places = np.linspace(0.0, 1.0, len(HEAT))
@@ -29,7 +31,7 @@ def heat(parts: np.ndarray) -> np.ndarray:
 
 
 class Skin:
-    """A surface that modes move, over the frames of a clip."""
+    """A surface that modes deform, over the frames of a clip."""
 
     def __init__(self, data: Mapping[str, Any], amplitudes: np.ndarray, body: int, colour: str):
         self.body, self.colour, self.amplitudes = body, rgb_of(colour), amplitudes
@@ -41,7 +43,9 @@ class Skin:
         self.stresses = None if given is None else unpacked(given).reshape(count, -1)
 
     def triangles(self, k: int, times: float, stress: float) -> Triangles:
-        """Return the triangles of frame k in axes of the body, bent so many times as much; coloured where a largest stress is given."""
+        """Return the triangles of frame k in axes of the body, with the deformation multiplied by
+        `times`; coloured if a largest stress is given.
+        """
         q = self.amplitudes[k]
         points = self.points + times * (q @ self.shapes).reshape(-1, 3)
         corners, normals = flat(points[self.faces])
@@ -52,7 +56,7 @@ class Skin:
 
 
 class Bent:
-    """Everything of a clip that bends."""
+    """All flexible parts of a clip."""
 
     def __init__(self, data: Mapping[str, Any], clip: Mapping[str, Any], frames: int):
         numbers = {body["name"]: k for k, body in enumerate(data["bodies"])}
@@ -78,7 +82,9 @@ class Bent:
                 self.colours |= {b: heat(shares[:, m]) for m, (b, _) in enumerate(pieces)}
 
     def exaggerated(self, poses: np.ndarray) -> np.ndarray:
-        """Return poses (frames, bodies, 7) with the pieces of beams further from where the straight beam has them."""
+        """Return poses (frames, bodies, 7) with the displacements of beam pieces from the
+        undeformed beam exaggerated.
+        """
         if self.times == 1.0 or not self.beams:
             return poses
         found = poses.copy()
@@ -97,7 +103,7 @@ class Bent:
         return found
 
     def turned(self, pose: np.ndarray, root: int, body: int) -> np.ndarray:
-        """Return the quaternion of a piece against the root, of so many times the angle."""
+        """Return the quaternion of a piece relative to the root with its angle exaggerated."""
         w, *v = product(pose[root, 3:] * (1.0, -1.0, -1.0, -1.0), pose[body, 3:])
         sine = float(np.linalg.norm(v))
         if sine < 1e-12:
@@ -107,7 +113,7 @@ class Bent:
         return np.r_[np.cos(half), sign * np.sin(half) / sine * np.array(v)]
 
     def surfaces(self, k: int, poses: np.ndarray) -> Iterator[Triangles]:
-        """Yield the skins of frame k in ground axes, with poses (bodies, 7)."""
+        """Yield the surfaces of frame k in ground axes, with poses (bodies, 7)."""
         for skin in self.skins:
             pose = poses[skin.body]
             if np.isfinite(pose[0]):

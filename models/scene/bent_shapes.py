@@ -1,4 +1,6 @@
-"""Bodies that bend, as data of a scene: skins of reduced bodies that modes move, pieces of beams, and von Mises stresses of both."""
+"""Flexible bodies as data of a scene: surfaces of reduced bodies that modes move, pieces of beams,
+and von Mises stresses of both.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from kinetree.models.scene.plotted_columns import packed
 
 
 def skins(description: Description) -> list[dict[str, Any]]:
-    """Return the surfaces of reduced bodies: corners at rest, triangles, shapes and stresses of the modes."""
+    """Return the surfaces of reduced bodies: undeformed corners, triangles, mode shapes and modal
+    stresses.
+    """
     found = []
     for name, r in description.reduced.items():
         if "skin_points" not in r.skin:
@@ -38,7 +42,7 @@ def skins(description: Description) -> list[dict[str, Any]]:
 
 
 def boxes(description: Description) -> dict[str, list[np.ndarray]]:
-    """Return the corners of the box about every skin, by its body."""
+    """Return the corners of the bounding box of every surface, by its body."""
     found = {}
     for name, r in description.reduced.items():
         if "skin_points" in r.skin:
@@ -50,7 +54,7 @@ def boxes(description: Description) -> dict[str, list[np.ndarray]]:
 
 
 def amplitudes(description: Description, motion: Motion) -> list[str]:
-    """Return the modal coordinates over time of every skin."""
+    """Return the modal coordinates over time of every surface."""
     return [
         packed(np.nan_to_num(motion.bending[name]))
         for name, r in description.reduced.items()
@@ -59,7 +63,7 @@ def amplitudes(description: Description, motion: Motion) -> list[str]:
 
 
 def largest_stress(r: Reduced, motion: Motion, name: str) -> float:
-    """Largest von Mises stress of a skin over a motion [Pa]."""
+    """Return the largest von Mises stress of a surface over a motion [Pa]."""
     stresses = r.skin.get("skin_stresses")
     if stresses is None:
         return 0.0
@@ -71,7 +75,7 @@ def largest_stress(r: Reduced, motion: Motion, name: str) -> float:
 
 
 def beams(description: Description, bodies: list[str]) -> list[dict[str, Any]]:
-    """Return root and pieces of every beam that is drawn, with where the pieces begin."""
+    """Return root and pieces of every displayed beam, with the start points of the pieces."""
     found = []
     for form in description.beam_forms.values():
         pieces = [(name, piece.begin) for name, piece in form.pieces if name in bodies]
@@ -81,7 +85,7 @@ def beams(description: Description, bodies: list[str]) -> list[dict[str, Any]]:
 
 
 class Fibre(NamedTuple):
-    """Stress of a fibre by the angles of a hinge: factors of the twist and of the bending angles
+    """Stress of a fibre from the angles of a hinge: factors of the twist and of the bending angles
     about y and z [Pa/rad], and whether the section is round.
     """
 
@@ -92,7 +96,9 @@ class Fibre(NamedTuple):
 
 
 def fibres(description: Description, bodies: list[str]) -> list[list[Fibre | None]]:
-    """Return the factors between neighbouring pieces of every beam that is drawn; none where no hinge is."""
+    """Return the fibre factors between neighbouring pieces of every displayed beam; None if there
+    is no hinge.
+    """
     values, _ = evaluate_parameters(
         {name: parameter.value for name, parameter in description.parameters.items()}
     )
@@ -113,7 +119,9 @@ def fibres(description: Description, bodies: list[str]) -> list[list[Fibre | Non
 
 
 def fibre(chain: Any, k: int, values: Any) -> Fibre:
-    """Return the factors of hinge k: von Mises stress of bending and twist at the outermost fibre."""
+    """Return the fibre factors of hinge k: von Mises stress of bending and twist at the outermost
+    fibre.
+    """
 
     def number(value: Any) -> float:
         return plain_number(text_of(value), values)
@@ -129,7 +137,9 @@ def fibre(chain: Any, k: int, values: Any) -> Fibre:
 
 
 def beam_stresses(description: Description, motion: Motion, bodies: list[str]) -> list[np.ndarray]:
-    """Return von Mises stresses at the outermost fibre by the elastic loads of the hinges, (frames, pieces) of every beam that is drawn [Pa]."""
+    """Return von Mises stresses at the outermost fibre from the elastic loads of the hinges [Pa],
+    (frames, pieces) for every displayed beam.
+    """
     forms = [
         names
         for form in description.beam_forms.values()
@@ -150,7 +160,7 @@ def beam_stresses(description: Description, motion: Motion, bodies: list[str]) -
 
 
 def turned(motion: Motion, a: str, b: str) -> np.ndarray:
-    """Rotation vectors (frames, 3) of body b against body a."""
+    """Return the rotation vectors (frames, 3) of body b relative to body a."""
     p, q = motion.poses[a][:, 3:], motion.poses[b][:, 3:]
     w = np.sum(p * q, axis=1)
     v = p[:, :1] * q[:, 1:] - q[:, :1] * p[:, 1:] - np.cross(p[:, 1:], q[:, 1:])
@@ -161,7 +171,9 @@ def turned(motion: Motion, a: str, b: str) -> np.ndarray:
 
 
 def fibre_stress(factors: Fibre, turns: np.ndarray) -> np.ndarray:
-    """Von Mises stress of bending and twist of a hinge, from its rotation vectors (frames, 3)."""
+    """Return the von Mises stress of bending and twist of a hinge, from its rotation vectors
+    (frames, 3).
+    """
     mx, my, mz = (np.abs(turns) * factors[:3]).T
     bent = np.hypot(my, mz) if factors.round else my + mz
     return np.sqrt(bent**2 + 3.0 * mx**2)

@@ -1,4 +1,6 @@
-"""Poses of all bodies over time, forces and reactions with them, from recorded rows that are evaluated again."""
+"""Poses of all bodies over time, with forces and reactions, from recorded rows that are evaluated
+again.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ FRAMES = 1200  # of a page, at most
 
 @dataclass(frozen=True)
 class Motion:
-    """Motion to be drawn: result rows used as frames, body poses, element forces and joint
+    """A motion for display: result rows used as frames, body poses, element forces and joint
     reactions.
     """
 
@@ -39,12 +41,12 @@ class Motion:
 
 
 def spread(count: int, limit: int) -> np.ndarray:
-    """Return at most `limit` row numbers, evenly spaced, with the first and the last."""
+    """Return at most `limit` row numbers, evenly spaced, including the first and the last."""
     return np.unique(np.linspace(0, count - 1, min(count, limit)).round().astype(int))
 
 
 def of_result(result: Result, limit: int = FRAMES) -> Motion:
-    """Return the motion of a run."""
+    """Return the motion of a run for display."""
     if result.replay is None:
         raise ValueError(f"'{result.name}' has no bodies to draw")
     return visited(result.replay, result.time, result.columns(), limit)
@@ -82,7 +84,7 @@ def of_columns(
 def visited(
     replay: DerivedColumns, time: np.ndarray, columns: Mapping[str, np.ndarray], limit: int
 ) -> Motion:
-    """Evaluate the chosen rows and read poses, forces and reactions."""
+    """Evaluate the selected rows and return poses, forces and reactions."""
     rows = spread(time.size, limit)
     count = rows.size
     names = dict.fromkeys(body for compiled in replay.unit.whole for body in compiled.bodies)

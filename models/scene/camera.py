@@ -1,4 +1,4 @@
-"""The initial camera of a scene: its target and the points that must fit into the picture."""
+"""The initial camera of a scene: its target and the points that must be visible."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class View:
 def first_view(
     cloud: np.ndarray, start: np.ndarray, size: float
 ) -> tuple[np.ndarray, float, np.ndarray]:
-    """Return middle and radius of the points that stay near, and the outermost of them."""
+    """Return middle and radius of the points that stay close together, and the outermost of them."""
     away = np.linalg.norm(cloud - start, axis=1)
     near = cloud[away < MAX_REACH_IN_SIZES * size] if away.max() > WIDE * size else cloud
     low, high = near.min(axis=0), near.max(axis=0)
@@ -54,13 +54,15 @@ def first_view(
 
 
 def travelling(places: np.ndarray, size: float) -> bool:
-    """Return whether a body moves so far that the camera has to follow it."""
+    """Return whether a body travels so far that the camera has to follow it."""
     known = places[np.isfinite(places[:, 0])]
     return bool(known.size) and float(np.linalg.norm(known - known[0], axis=1).max()) > WIDE * size
 
 
 def followed(scene: Scene) -> int | None:
-    """Return the heaviest body if it travels; the camera follows it."""
+    """Return the index of the heaviest body if it travels, which the camera then follows; else
+    None.
+    """
     if not scene.bodies or scene.host is not None:
         return None
     masses = [scene.numbers.number(scene.description.bodies[name].mass) for name in scene.bodies]
@@ -83,7 +85,7 @@ def carried(scene: Scene) -> np.ndarray:
 
 
 def view_of(scene: Scene) -> View:
-    """Return the view of everything that stays near during the run."""
+    """Return the view of everything that stays close during the run."""
     frames = np.unique(
         np.linspace(0, scene.motion.time.size - 1, min(LOOKED, scene.motion.time.size)).astype(int)
     )

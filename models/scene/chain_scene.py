@@ -1,4 +1,6 @@
-"""A linear chain as a scene: masses in a row with springs between them, small displacements magnified until they show."""
+"""A linear chain as a scene: masses in a row connected by springs, with small displacements
+magnified to be visible.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ def places(system: ChainSystem, result: Result) -> tuple[list[str], np.ndarray, 
 
 
 def rounded(value: float) -> float:
-    """Return the next smaller value of 1, 2, 5, 10, ... for a readable magnification."""
+    """Return the largest of the values 1, 2, 5, 10, ... not above a magnification, for readability."""
     if value <= 1.0:
         return 1.0
     power = 10.0 ** np.floor(np.log10(value))
@@ -55,7 +57,7 @@ def rounded(value: float) -> float:
 
 
 def chain_data(system: ChainSystem, result: Result, limit: int = FRAMES) -> dict[str, Any]:
-    """Return the scene as the page reads it."""
+    """Return the scene of a chain as data for the page."""
     names, table, letter = places(system, result)
     rows, count, along = spread(result.time.size, limit), len(names), "xyz".index(letter)
     table = table[rows]
@@ -120,14 +122,14 @@ def chain_data(system: ChainSystem, result: Result, limit: int = FRAMES) -> dict
 
 
 def outline(middle: np.ndarray, count: int, along: int) -> list[list[float]]:
-    """Return the corners of the box about the row, which fill the first view."""
+    """Return the corners of the row's bounding box, which determine the first view."""
     half = np.full(3, COIL + 2.0 * WIRE)
     half[along] += 0.5 * count
     return [(middle + half * np.array(signs)).tolist() for signs in CORNERS]
 
 
 def springs(names: list[str], along: int, way: float) -> list[dict[str, Any]]:
-    """Return a spring from every member to the next."""
+    """Return a spring from every member to the next one."""
     reach = np.zeros(3)
     reach[along] = 0.5 * BOX[0] * way
     return [

@@ -1,5 +1,5 @@
-"""Elements on which controller commands act other than along a coordinate: struts, points of
-bodies, valves.
+"""Display of controller commands that do not act along a coordinate: on struts, points of bodies,
+valves.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WORDS = {
 
 
 def names_in(law: Any) -> set[str]:
-    """Return names that a law reads."""
+    """Return the names that a law uses."""
     if not isinstance(law, str):
         return set()
     try:
@@ -45,7 +45,7 @@ def names_in(law: Any) -> set[str]:
 
 
 def laws(table: Any) -> Iterator[str]:
-    """Yield the texts of a table that may be expressions, including nested tables."""
+    """Yield the texts of a table that may be expressions, including those of nested tables."""
     if isinstance(table, str):
         yield table
     elif isinstance(table, (dict, BaseModel)):
@@ -58,7 +58,7 @@ def laws(table: Any) -> Iterator[str]:
 
 
 def told(description: Description) -> set[str]:
-    """Return actuators to whose force a command is added."""
+    """Return the actuators to whose force a controller's command is added."""
     return {
         actuator
         for controller in description.controllers.values()
@@ -68,7 +68,7 @@ def told(description: Description) -> set[str]:
 
 
 def commanded(description: Description) -> set[str]:
-    """Return forces, actuators and hydraulic cylinders that a controller commands, by name."""
+    """Return the names of forces, actuators and hydraulic cylinders that a controller commands."""
     reads = set(description.controllers)
 
     def heard(table: Any) -> bool:
@@ -97,7 +97,7 @@ def commanded(description: Description) -> set[str]:
 
 
 def sources(description: Description) -> list[str]:
-    """Return hydraulic nodes with prescribed pressure."""
+    """Return the hydraulic nodes with prescribed pressure."""
     return [
         name
         for name, table in description.hydraulics.items()
@@ -114,7 +114,7 @@ def places_of(element: Any) -> set[str]:
 def boxes(
     description: Description, numbers: Numbers, size: float, parts: Mapping[str, Sequence[Part]]
 ) -> dict[str, list[Part]]:
-    """Add green boxes where a commanded force acts on a point of a body."""
+    """Add green boxes where a commanded force acts on a point of a body, and return them by body."""
     found: dict[str, list[Part]] = {}
     names = commanded(description)
     for name, force in description.forces.items():

@@ -1,5 +1,5 @@
-"""Shapes of bodies without a given shape, from their contacts: spheres, outlines, rolling discs,
-ellipsoids, blades.
+"""Display shapes of bodies without a given shape, derived from their contacts: spheres, outlines,
+rolling discs, ellipsoids, blades.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BLADE_COLOUR = "#2b2f36"
 
 
 def outlines(description: Description, numbers: Numbers) -> dict[str, list[Part]]:
-    """Return the contact shapes by body."""
+    """Return the contact shapes by body for display."""
     found: dict[str, list[Part]] = {}
 
     def add(body: str, piece: Part | None) -> None:
@@ -61,7 +61,9 @@ def ball(touching: Any, numbers: Numbers) -> Part | None:
 
 
 def outline_part(outline: Any, point: np.ndarray, numbers: Numbers) -> Part | None:
-    """Return the sphere, capsule, box, cylinder or polygon of a contact, or None for a plane."""
+    """Return the sphere, capsule, box, cylinder or polygon of a contact for display, or None for a
+    plane.
+    """
     R = np.eye(3)
     if outline.axis is not None:
         R = along(numbers.vector(outline.axis))
@@ -108,7 +110,7 @@ def hull_part(points: Any) -> Part:
 
 
 def rolling_part(rolling: Rolling, numbers: Numbers) -> Part:
-    """Return a ball, a thin disc, an ellipsoid."""
+    """Return the shape of a rolling body: a ball, a thin disc or an ellipsoid."""
     centre = numbers.vector(rolling.centre)
     if rolling.semiaxes is not None:
         return part("mesh", (), centre, np.eye(3), **ellipsoid(numbers.vector(rolling.semiaxes)))
@@ -124,7 +126,7 @@ def rolling_part(rolling: Rolling, numbers: Numbers) -> Part:
 
 
 def ellipsoid(semiaxes: np.ndarray) -> Part:
-    """Return the rings of triangles."""
+    """Return an ellipsoid as rings of triangles."""
     theta, phi = (
         np.linspace(0.0, np.pi, ELLIPSOID_RINGS + 1),
         np.arange(ELLIPSOID_SECTORS) * 2.0 * np.pi / ELLIPSOID_SECTORS,
@@ -152,7 +154,7 @@ def ellipsoid(semiaxes: np.ndarray) -> Part:
 
 
 def blades(description: Description, numbers: Numbers, size: float) -> dict[str, list[Part]]:
-    """Return a narrow wheel where a body cuts the ground like a blade."""
+    """Return a narrow wheel for each body that has a blade constraint with the ground."""
     found: dict[str, list[Part]] = {}
     for coupling in description.couplings.values():
         if coupling.blade is not None:

@@ -1,4 +1,6 @@
-"""Default shapes: rods between the joints of a body, a body of equal inertia, and joint symbols."""
+"""Default shapes for display: rods between the joints of a body, a body of equal inertia, and joint
+symbols.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ def body_parts(
     numbers: Numbers,
     size: float,
 ) -> list[Part]:
-    """Return the parts of a body: its shapes and thin links to the points they do not reach;
-    without shapes rods, a plate or its inertia.
+    """Return the parts of a body: its shapes with thin links to points they do not reach; without
+    shapes rods, a plate or a body of equal inertia.
 
     The first `joints` of the points are joints, the others points of forces and outputs.
     """
@@ -56,7 +58,7 @@ def body_parts(
 
 
 def links(given: Sequence[Part], points: Sequence[np.ndarray], size: float) -> list[Part]:
-    """Thin rods from joints that lie outside of all shapes to the nearest shape's middle."""
+    """Return thin rods from joints outside all shapes to the middle of the nearest shape."""
     found = []
     for point in points:
         gaps = [distance_outside(each, point) for each in given]
@@ -90,14 +92,14 @@ def plate(corners: Sequence[np.ndarray]) -> Part:
 
 
 def off_line(p: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
-    """Return the distance of a point from a stretch."""
+    """Return the distance of point p from the line segment between a and b."""
     d = b - a
     s = np.clip((p - a) @ d / (d @ d), 0.0, 1.0)
     return float(np.linalg.norm(p - a - s * d))
 
 
 def inertia_part(body: Body, mass: float, com: np.ndarray, numbers: Numbers, size: float) -> Part:
-    """Return the box, drum or ball with the mass and inertia of a body."""
+    """Return a box, drum or ball with the mass and inertia of a body."""
     tensor = body.inertia or body.inertia_at_origin
     least, most = SMALLEST * size, LARGEST * size
     if tensor is None or mass <= 0.0:
@@ -182,7 +184,7 @@ def joint_parts(
 
 
 def pedestal(place: Place, down: np.ndarray, size: float) -> list[Part]:
-    """Return the stand of a bearing on the ground in the direction `down`."""
+    """Return the stand of a bearing on the ground, in the direction `down`."""
     turns = [move for move in place.moves if move.kind in ("turn", "ball")]
     if not turns or place.count("free") or place.count("slide") > 0 or place.parent != "ground":
         return []
@@ -195,7 +197,7 @@ def pedestal(place: Place, down: np.ndarray, size: float) -> list[Part]:
 
 
 def shape_points(pieces: Sequence[Part]) -> list[np.ndarray]:
-    """Return the corners of the boxes about parts, in the axes of the body."""
+    """Return the corners of the bounding boxes of parts, in the axes of the body."""
     from kinetree.models.scene.shapes import half_extents
 
     found: list[np.ndarray] = []

@@ -1,4 +1,4 @@
-"""Clips of equilibria and of vibration modes about them."""
+"""Animation clips of equilibria and of vibration modes about them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST_TURN = 0.35  # rad
 
 
 def rest_clip(system: System, rest: Equilibrium, name: str) -> Clip:
-    """Return a clip of an equilibrium, which does not move."""
+    """Return a clip that shows an equilibrium without motion."""
     return Clip(
         name,
         of_columns(
@@ -33,7 +33,7 @@ def rest_clip(system: System, rest: Equilibrium, name: str) -> Clip:
 
 
 def columns(system: System, q: np.ndarray) -> dict[str, np.ndarray]:
-    """Return columns of coordinates with zero speeds."""
+    """Return columns of coordinates for one position, with zero speeds."""
     return dict(zip(system.coordinates, q.T, strict=True)) | {
         name: np.zeros(len(q)) for name in system.speeds
     }
@@ -62,7 +62,7 @@ def mode_clips(system: System, rest: Equilibrium, size: float) -> list[Clip]:
 
 
 def swing(system: System, rest: Equilibrium, chart: Chart, mode: Mode, size: float) -> Motion:
-    """Return one period of a mode at a visible amplitude."""
+    """Return one period of a mode with a visible amplitude."""
     names = [chart.names[j] for j in chart.independent]
     shape = np.array([mode.shape.get(name, 0.0) for name in names])
     period = 1.0 / mode.frequency if mode.frequency > 0.0 else 1.0

@@ -1,4 +1,6 @@
-"""Force elements, drives and contacts as they are drawn: what stretches between two points, wheels, legs, points of contact."""
+"""Display of force elements, drives and contacts: elements between two points, wheels, legs,
+contact points.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ WIDTH = 0.45  # of a tyre by its radius
 
 
 def world(motion: Motion, body: str, point: np.ndarray) -> np.ndarray:
-    """Return a point of a body over time, ground axes."""
+    """Return the position of a body's point over time in ground axes."""
     if body == "ground":
         return np.tile(point, (motion.time.size, 1))
     pose = motion.poses[body]
@@ -31,7 +33,7 @@ def world(motion: Motion, body: str, point: np.ndarray) -> np.ndarray:
 def stretched(
     description: Description, numbers: Numbers, motion: Motion, size: float
 ) -> list[dict[str, Any]]:
-    """Return springs, struts, ropes and cylinders between two points."""
+    """Return the springs, struts, ropes and cylinders between two points, as data of a scene."""
     found, told = [], commanded(description)
     parts = {**description.forces, **description.actuators, **description.hydraulics}
     for label, force in parts.items():
@@ -69,8 +71,8 @@ def stretched(
 
 
 def cylinder_look(force: Any, numbers: Numbers, size: float, low: float) -> dict[str, Any]:
-    """Draw barrel and rod of a cylinder from its bore and stroke; `low` is its least length in the
-    run.
+    """Return barrel and rod of a cylinder from its bore and stroke; `low` is its smallest length in
+    the run.
     """
     area = getattr(force, "area_a", None) or getattr(
         getattr(force, "chambers", None), "area_a", None
@@ -88,7 +90,7 @@ def cylinder_look(force: Any, numbers: Numbers, size: float, low: float) -> dict
 def standing(
     description: Description, numbers: Numbers, size: float
 ) -> tuple[dict[str, list[Part]], list[dict[str, Any]]]:
-    """Return shapes that force elements put on bodies, and the points where the ground is touched."""
+    """Return shapes that force elements add to bodies, and the points of contact with the ground."""
     parts: dict[str, list[Part]] = {}
     contacts = []
     for label, force in description.forces.items():
@@ -115,7 +117,7 @@ def standing(
 
 
 def wheel(middle: np.ndarray, axle: np.ndarray, radius: float) -> list[Part]:
-    """Return the shapes of tyre and rim."""
+    """Return the shapes of tyre and rim of a wheel."""
     R = along(axle)
     return [
         part("wheel", (radius, WIDTH * radius), middle, R, TYRE),
@@ -124,7 +126,7 @@ def wheel(middle: np.ndarray, axle: np.ndarray, radius: float) -> list[Part]:
 
 
 def leg(foot: np.ndarray, axis: np.ndarray, extension: float, size: float) -> list[Part]:
-    """Return housing, leg and plate of an outrigger jack."""
+    """Return housing, leg and foot plate of an outrigger jack."""
     width = 1.6 * ROD * size
     house = 0.06 * size
     end = foot + extension * axis
@@ -158,7 +160,7 @@ def rail(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
 
 
 def track(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
-    """Return the points of the curve of a guide in body axes [m], joined by short straight pieces."""
+    """Return the curve of a guide as short straight pieces, in body axes [m]."""
     from scipy.interpolate import CubicSpline  # costs a quarter of a second, few scenes need it
 
     start = numbers.vector(force.between[0].point)
@@ -192,8 +194,8 @@ def track(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
 
 
 def bearing(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
-    """Return a sleeve of rubber on the first body and the pin through it on the second, along the
-    axis about which it turns most easily.
+    """Return a rubber sleeve on the first body and a pin through it on the second, along the axis
+    of least rotational stiffness.
     """
     first, second = force.between
     stiffness = (

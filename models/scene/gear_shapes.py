@@ -1,4 +1,4 @@
-"""Toothed wheels, rings with inner teeth, racks."""
+"""Display of toothed wheels, ring gears and racks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_RACK_TEETH = 400  # teeth of a rack
 
 
 def outline(radius: float, teeth: int, inner: bool = False) -> np.ndarray:
-    """Return the corners about a circle, the first tooth at angle 0."""
+    """Return the corners of a toothed circle, the first tooth at angle 0."""
     module, sign = 2.0 * radius / teeth, -1.0 if inner else 1.0
     levels = radius - sign * DEDENDUM * module, radius + sign * ADDENDUM * module
     pitch = 2.0 * np.pi / teeth
@@ -29,7 +29,7 @@ def outline(radius: float, teeth: int, inner: bool = False) -> np.ndarray:
 
 
 def band(outer: np.ndarray, inside: np.ndarray, thick: float) -> Part:
-    """Return a ring between two outlines with as many corners: two faces and both rims."""
+    """Return a ring between two outlines with equally many corners: two faces and both rims."""
     n = len(outer)
     points = np.vstack(
         [
@@ -61,7 +61,7 @@ def band(outer: np.ndarray, inside: np.ndarray, thick: float) -> Part:
 def toothed(
     at: np.ndarray, R: np.ndarray, radius: float, teeth: int, thick: float, phase: float
 ) -> list[Part]:
-    """Return a wheel with a hub, about the axis R z; a tooth points to the angle `phase`."""
+    """Return a gear wheel with a hub about the axis R z; a tooth points to the angle `phase`."""
     outer = outline(radius, teeth) @ turning(phase).T
     angles = np.arctan2(outer[:, 1], outer[:, 0])
     inside = 0.22 * radius * np.column_stack([np.cos(angles), np.sin(angles)])
@@ -70,8 +70,8 @@ def toothed(
 
 
 def teeth_of(piece: Part, radius: float) -> tuple[int, float] | None:
-    """Return the number of teeth of a wheel with that pitch radius, and the angle of one of them;
-    None for other parts.
+    """Return the number of teeth of a displayed wheel with that pitch radius, and the angle of one
+    tooth; None for other parts.
     """
     if piece["kind"] != "mesh" or piece["colour"] != STEEL:
         return None
@@ -88,7 +88,7 @@ def teeth_of(piece: Part, radius: float) -> tuple[int, float] | None:
 def ring(
     at: np.ndarray, R: np.ndarray, radius: float, teeth: int, thick: float, phase: float
 ) -> list[Part]:
-    """Return a ring with teeth inside."""
+    """Return a ring gear with internal teeth."""
     inside = outline(radius, teeth, inner=True) @ turning(phase).T
     angles = np.arctan2(inside[:, 1], inside[:, 0])
     outer = (radius * (1.0 + 5.0 / teeth)) * np.column_stack([np.cos(angles), np.sin(angles)])
@@ -98,8 +98,8 @@ def ring(
 def rack_teeth(
     at: np.ndarray, axes: np.ndarray, pitch: float, thick: float, way: tuple[float, float]
 ) -> list[Part]:
-    """Return a rack along axes[:, 0] with teeth towards -axes[:, 1], a gap at `at`, as long as its
-    travel.
+    """Return a rack along axes[:, 0] with teeth towards -axes[:, 1] and a gap at `at`, as long as
+    its travel.
     """
     R = np.column_stack([axes[:, 0], axes[:, 1], np.cross(axes[:, 0], axes[:, 1])])
     module = pitch / np.pi

@@ -1,4 +1,6 @@
-"""The ground as contacts have it: terrains as surfaces, strips of soil with the ruts that wheels leave."""
+"""Display of the ground of contacts: terrains as surfaces, strips of soil with the ruts that wheels
+leave.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +50,8 @@ def under(scene: Scene) -> Part | None:
 def terrain(
     description: Description, numbers: Numbers, low: np.ndarray, high: np.ndarray
 ) -> Part | None:
-    """Return the surface under everything between two corners (x, y) as a mesh, where a contact has
-    a height over the place; above z only.
+    """Return the terrain between two corners (x, y) as a mesh, if a contact has a height that
+    depends on the position; only for z pointing up.
     """
     for force in description.forces.values():
         height, normal = getattr(force, "height", None), getattr(force, "normal", None)
@@ -90,7 +92,7 @@ def terrain(
 
 
 def surface(text: str, description: Description, values: Mapping[str, Any]) -> Any:
-    """Return an expression over arrays."""
+    """Return the values of an expression evaluated for arrays."""
     found: dict[Node, Any] = {}
     root = parse(text)
     for node in postorder((root,)):
@@ -154,7 +156,7 @@ def strips(description: Description, numbers: Numbers, size: float) -> list[dict
 
 
 def ruts(strip: Mapping[str, Any], result: Result | None, rows: np.ndarray) -> str | None:
-    """Return the depth of every cell in every frame."""
+    """Return the rut depth of every cell in every frame, as text; None if there is none."""
     names = [f"{strip['name']}.rut_{k + 1}" for k in range(len(strip["left"]))]
     if result is None or names[0] not in result:
         return None

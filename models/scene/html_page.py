@@ -1,6 +1,7 @@
 """A scene as one self-contained HTML file with data, scripts and three.js.
 
-three.js comes out of an installed package (NiceGUI carries it as one module); nothing is loaded when the page is made or looked at.
+three.js is taken from an installed package (NiceGUI contains it as one module); nothing is
+downloaded when the page is made or viewed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Expansion of `copies = N`: a table becomes N tables, {i} in its names and texts becomes the number of the copy, from 1.
+"""Expansion of `copies = N`: a table becomes N tables, and {i} in its names and texts becomes the
+number of the copy, starting at 1.
 
-Whole-number arithmetic inside the braces is allowed: {i-1}, {2*i}, {(i+1)//2}. In `[[stages]]` a group under `sequence` is repeated together.
+Integer arithmetic is allowed inside the braces: {i-1}, {2*i}, {(i+1)//2}. In `[[stages]]` a group
+under `sequence` is repeated as a whole.
 """
 
 from __future__ import annotations
@@ -80,7 +82,9 @@ class Copier:
         return 0
 
     def afford(self, path: tuple[str | int, ...], table: object, copies: int) -> bool:
-        """Check the size limits of the whole before copies are made."""
+        """Count the values that copies add; return False, with a problem, if the description would
+        become too large.
+        """
         nodes, characters = volume(table)
         self.nodes += nodes * copies
         self.characters += characters * copies
@@ -187,7 +191,7 @@ def expand_copies(
 
 
 def fill(value: Any, i: int) -> Any:
-    """Return a value with {i} replaced everywhere, in names too."""
+    """Return a value with {i} replaced everywhere, names included."""
     if isinstance(value, str):
         return (
             BRACES.sub(
@@ -205,7 +209,7 @@ def fill(value: Any, i: int) -> Any:
 
 
 def whole(text: str, i: int) -> int:
-    """Return the value of whole-number arithmetic in i."""
+    """Return the value of integer arithmetic in i."""
     try:
         return calculate(ast.parse(text, mode="eval").body, i)
     except (SyntaxError, ZeroDivisionError, KeyError):

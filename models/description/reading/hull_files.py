@@ -1,4 +1,6 @@
-"""Convex hulls of contacts whose points stand in a file of a mesh: `shape = { hull = "jaw.stl" }` becomes the corners of its hull."""
+"""Contact hulls given by mesh files: `shape = { hull = "jaw.stl" }` becomes the corners of the
+mesh's convex hull.
+"""
 
 from __future__ import annotations
 

@@ -88,12 +88,12 @@ def read(source: Source) -> tuple[dict[str, Any], Origin]:
 
 
 def is_foreign(source: Source) -> bool:
-    """Return whether a file is a robot or a machine in a format of others."""
+    """Return whether a file has a foreign format, such as URDF, MJCF or STEP assemblies."""
     return isinstance(source, (str, os.PathLike)) and Path(source).suffix.lower() in FOREIGN
 
 
 def foreign_reader(source: Source) -> Callable[..., tuple[dict[str, Any], list[str]]]:
-    """Return a function that reads a foreign file and returns the description and what was left
+    """Return the function that reads a foreign file and returns the description and what was left
     out.
     """
     path = Path(os.fspath(source))  # pyright: ignore[reportArgumentType, reportCallIssue]
@@ -184,7 +184,7 @@ def read_file(path: Path, name: str) -> tuple[dict[str, Any], Origin]:
 
 
 def not_found(path: Path) -> str:
-    """Return that a file is not there, with a file of its folder that is called alike."""
+    """Return a message that a file does not exist, with a similarly named file of its folder."""
     if not path.parent.is_dir():
         return f"file not found: there is no folder {path.parent}"
     there = [each.name for each in path.parent.iterdir() if each.suffix.lower() in LARGEST_FILE]
@@ -193,7 +193,7 @@ def not_found(path: Path) -> str:
 
 
 def read_text(text: str, suffix: str, name: str) -> tuple[dict[str, Any], Origin]:
-    """Return the text of a description in one of the two languages."""
+    """Return the raw description from text in TOML or JSON, and its origin."""
 
     def refuse(found: str, expected: str = "") -> ModelError:
         return ModelError(Problem(key="", file=name, found=found, expected=expected))
@@ -242,8 +242,8 @@ def parse_json(text: str) -> Any:
 
 
 def plain(source: object, file: str) -> dict[str, Any]:
-    """Return a copy of dicts, lists and scalars; structures that are too deep, large or strange
-    raise ModelError.
+    """Return a copy of dicts, lists and scalars; raises ModelError for structures that are too
+    deep, too large or of other types.
     """
     nodes = characters = 0
 

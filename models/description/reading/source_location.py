@@ -41,8 +41,8 @@ class Origin:
 
 
 def scan(text: str) -> dict[tuple[str | int, ...], int]:
-    """Return the line of every key and table header of a TOML text; keys inside inline tables
-    belong to their line.
+    """Return the line of every key and table header of a TOML text; keys inside inline tables have
+    the line of that table.
     """
     lines: dict[tuple[str | int, ...], int] = {}
     counts: dict[tuple[str | int, ...], int] = {}

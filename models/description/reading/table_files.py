@@ -1,4 +1,6 @@
-"""Tables of a description whose points stand in a file: `[tables.NAME] file = "push.csv"`, by column and unit."""
+"""Tables of a description whose points are in a file: `[tables.NAME] file = "push.csv"`, by column
+and unit.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def fill_tables(raw: dict[str, Any], origin: Origin) -> list[Problem]:
 
 
 def points(table: dict[str, Any], beside: Path) -> tuple[list[float], list[float]]:
-    """Return both columns in SI; rows that are not numbers are left out."""
+    """Return both columns of a table file in SI units; rows that are not numbers are left out."""
     import numpy as np
 
     from kinetree.models.language.read_files import read_columns

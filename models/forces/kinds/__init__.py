@@ -1,7 +1,8 @@
 """Registry of force elements: each file of this folder declares one kind.
 
-The format and its checks, kinds told by keys, laws, offered names and states with their units, scenes, docs, completion and parameters of tests come
-from the registry. A new law is one file with a FORCE.
+Schema and checks, the derivation of kinds from keys, laws, names and states with their units,
+display, docs, completion and parameters of tests come from the registry. A new law is one file with
+a FORCE.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A pin that a closed curve keeps inside, or outside: a joint with clearance of any shape.
+"""A pin kept inside, or outside, a closed curve: a joint with clearance of any shape.
 
 In the plane x, y of the first body a spline c(s) closes through `curve`. With d the distance of the
 pin's surface from it, above 0 where the pin moves freely, and n the normal to the free side,
@@ -61,7 +61,7 @@ class BoundaryForce(ForceTable):
 
     @property
     def points(self) -> tuple[tuple[float, float, float], ...]:
-        """Return the places of the curve in space."""
+        """Return the points of the curve in space."""
         return tuple((x, y, 0.0) for x, y in self.curve)
 
     @property
@@ -74,7 +74,7 @@ class BoundaryForce(ForceTable):
 
 
 def add_boundary(builder: Builder, label: str, force: BoundaryForce) -> None:
-    """Add the force on the pin, with the name NAME.distance of its surface from the curve."""
+    """Add the force on the pin, and NAME.distance of the pin's surface from the curve."""
     key = f"forces.{label}"
     outline, pin = (
         Place(builder, each.body, vector_of(builder, each.point, f"{key}.between"))

@@ -1,12 +1,14 @@
-"""An elastic bearing between two frames: stiffness and damping against shifts and turns, large ones too.
+"""An elastic bearing between two frames: stiffness and damping against relative displacements and
+rotations, also large ones.
 
-With R the axes of the bushing on the first body, d the way from its point to the second's, and the rotation vector φ of the second body's axes seen
-from the first's, z = (Rᵀd, φ):
+With R the axes of the bushing on the first body, d the vector from its point to the second's, and φ
+the rotation vector of the second body's axes relative to the first's, z = (Rᵀd, φ):
 
     U = zᵀ K z/2          (F, m) = -(K z + C dz/dt)          force R F on the second body at its point, moment R (1 + [φ]/2 + c [φ]²) m on it
 
-c = (1 - θ/2 cot(θ/2))/θ². dφ/dt = (1 - [φ]/2 + c [φ]²) ω with the relative angular velocity ω in axes R, so that the moment is the derivative of U
-for turns of any size (below half a turn), and dz/dtᵀ C dz/dt is what is lost.
+c = (1 - θ/2 cot(θ/2))/θ². dφ/dt = (1 - [φ]/2 + c [φ]²) ω with the relative angular velocity ω in
+axes R, so that the moment is the derivative of U for rotations of any size (below half a turn), and
+dz/dtᵀ C dz/dt is the dissipated power.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ LEAST_SQUARE = 1e-24  # keeps the slope of a size at 0 finite
 
 
 class BushingForce(ForceTable):
-    """Elastic bearing between two frames: force and moment against shifts and turns, by six numbers or a matrix of six rows."""
+    """Elastic bearing between two frames: force and moment against relative displacements and
+    rotations, by six numbers or a matrix of six rows.
+    """
 
     kind: Literal["bushing"] = "bushing"
     between: Between = Field(
@@ -73,14 +77,14 @@ class BushingForce(ForceTable):
 
 
 def matrix(builder: Builder, key: str, values: Any) -> list[list[E]]:
-    """Return six rows of numbers."""
+    """Return six rows of numbers as expressions."""
     if not isinstance(values[0], tuple):
         values = [[each if i == k else 0.0 for k in range(6)] for i, each in enumerate(values)]
     return [[E(builder.node(each, key)) for each in row] for row in values]
 
 
 def times(rows: list[list[E]], z: Sequence[E]) -> tuple[Vector, Vector]:
-    """Return the force and moment of a matrix."""
+    """Return the force and moment that a 6 x 6 matrix gives for displacement and rotation z."""
     found = [sum((a * b for a, b in zip(row, z, strict=True)), const(0.0)) for row in rows]
     return Vector(*found[:3]), Vector(*found[3:])
 
@@ -97,7 +101,7 @@ def product(a: Quaternion, b: Quaternion) -> Quaternion:
 
 
 class Turned:
-    """A rotation vector with its maps between angular velocity, rates and moments."""
+    """A rotation vector, with the maps between angular velocity, its rate and moments."""
 
     def __init__(self, e: Quaternion):
         sign = choose(e[0] < 0.0, -1.0, 1.0)
@@ -120,8 +124,8 @@ class Turned:
 
 
 def add_bushing(builder: Builder, label: str, force: BushingForce) -> None:
-    """Add a bushing with names NAME.shift_x ... and NAME.turn_x ...; force('NAME') is the magnitude
-    of its force.
+    """Add a bushing with the names NAME.shift_x ... and NAME.turn_x ...; force('NAME') is the
+    magnitude of its force.
     """
     key = f"forces.{label}"
     first, second = (
@@ -180,7 +184,7 @@ def conjugate(e: Quaternion) -> Quaternion:
 
 
 def cardan_turn(builder: Builder, key: str, angles: tuple) -> Quaternion:
-    """Return the quaternion of turns about x, the new y and the newest z."""
+    """Return the quaternion of rotations about x, the new y and the newest z axis."""
     found: Quaternion = (const(1.0), const(0.0), const(0.0), const(0.0))
     for k, angle in enumerate(angles):
         half = 0.5 * E(builder.node(angle, key))
@@ -193,7 +197,7 @@ SUFFIXES = ("shift_x", "shift_y", "shift_z", "turn_x", "turn_y", "turn_z")
 
 
 def check_bushing(checker: Checker, path: Path, force: BushingForce) -> None:
-    """Report a bushing without a law, with unsymmetric stiffness, or one that generates energy."""
+    """Report a bushing without a law, with an unsymmetric stiffness, or one that generates energy."""
     if not {"stiffness", "damping"} & force.model_fields_set:
         checker.complain(path, "no law of the bushing", "stiffness or damping")
     for key in ("stiffness", "damping"):

@@ -1,4 +1,6 @@
-"""A point, a sphere or another outline on the ground surface, on a plane of a body, or against another outline."""
+"""Contact of a point, a sphere or another shape with the ground surface, with a plane of a body, or
+with another shape.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +117,7 @@ def add_contact(builder: Builder, label: str, force: ContactForce) -> None:
 
 
 def check_contact(checker: Checker, path: Path, force: ContactForce) -> None:
-    """Report keys that exclude each other and pairs of shapes that are not supported."""
+    """Report keys that exclude each other, and unsupported pairs of shapes."""
     check_soil(checker, path, force)
     warn_of_friction_speed(checker, path, force)
     given = [key for key in ("stiffness", "modulus") if key in force.model_fields_set]

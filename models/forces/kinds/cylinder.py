@@ -1,4 +1,4 @@
-"""A double-acting hydraulic cylinder of given pressures."""
+"""A double-acting hydraulic cylinder with given pressures."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def check_cylinder(checker: Checker, path: Path, force: CylinderForce) -> None:
 
 
 def look(force: CylinderForce, numbers: Any, size: float, low: float) -> dict[str, Any]:
-    """Return barrel and rod of a cylinder for the scene."""
+    """Return barrel and rod of a cylinder for display."""
     from kinetree.models.scene.force_graphics import cylinder_look
 
     return cylinder_look(force, numbers, size, low)

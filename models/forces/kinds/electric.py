@@ -5,10 +5,12 @@ With ω = gear ẋ the speed of the rotor, i the current and k the torque consta
     inductance di/dt = u - resistance i - k ω          (without inductance i = (u - k ω)/resistance)
     force along the coordinate = gear k i - (1 - efficiency) |gear k i| tanh(ẋ/speed)
 
-The amplifier gives the voltage u. With `voltage` u is that law, kept within k ω ± resistance current_limit, where a steady current is within its
-limit. With `current` u makes the current follow that law, within ± current_limit, with the time constant `lag`. The limit ± voltage_limit comes
-last: a rotor that is driven faster than the voltage balances feeds current back beyond the limit. The rotor's inertia, seen through the gear, is
-added to the joint of the coordinate (models/description/motor_rotors.py).
+The amplifier supplies the voltage u. With `voltage` u is that law, limited to k ω ± resistance
+current_limit, which keeps a steady current within its limit. With `current` u makes the current
+follow that law, within ± current_limit, with the time constant `lag`. The limit ± voltage_limit is
+applied last: a rotor driven faster than the voltage can balance feeds back current beyond the
+limit. The rotor's inertia, reflected through the gear, is added to the joint of the coordinate
+(models/description/motor_rotors.py).
 """
 
 from __future__ import annotations
@@ -96,7 +98,7 @@ def states(force: ElectricForce) -> dict[str, OwnState]:
 
 
 def measures(force: ElectricForce) -> dict[str, str]:
-    """Return what every motor offers; with inductance the current is a state."""
+    """Return the names that every motor offers; with inductance the current is a state."""
     own = {} if force.inductance is not None else {"current": "A"}
     units = {"voltage": "V", "torque": "N.m", "speed": "rad/s", "saturation": "1"}
     return own | units | {"electric_power": "W", "power": "W", "heat": "W"}
@@ -147,7 +149,7 @@ def add_electric(builder: Builder, label: str, force: ElectricForce) -> None:
 def amplifier(
     force: ElectricForce, number, induced: E, R: E, current: E | None, inductance: E | None
 ) -> tuple[E, E]:
-    """Return the voltage that is wanted and the one that the limits leave."""
+    """Return the voltage requested from the amplifier and the one after all limits."""
     limit = None if force.current_limit is None else number("current_limit")
     if force.current is None:
         wanted = number("voltage")

@@ -34,7 +34,7 @@ class FrictionForce(ForceTable):
 
 
 def add_friction(builder: Builder, label: str, force: FrictionForce) -> None:
-    """Add dry and viscous friction along a coordinate."""
+    """Add dry and viscous friction along a coordinate to the model."""
     index, rate = speed_of(builder, force.coordinate)
     back = None if force.coulomb_negative is None else E(builder.node(force.coulomb_negative))
     coulomb, viscous, speed = (

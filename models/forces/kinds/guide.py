@@ -1,8 +1,10 @@
-"""A pin of one body on a curve in space of another: a bent rail, a cam track, a helix, with clearance.
+"""A pin of one body on a curve in space of another: a bent rail, a cam track, a helix, with
+clearance.
 
-The curve c(s) runs through `points` as a spline (s the way from point to point), or is a helix about z (s the angle, pitch s/2π along z). The law at
-the place nearest to the pin r is that of a contact with the depth |r - c| - clearance; friction opposes the sliding. Beyond the ends of a curve there
-is no contact; a `closed` one has no ends.
+The curve c(s) runs through `points` as a spline (s the chord length), or is a helix about z (s the
+angle, pitch s/2π along z). At the curve point nearest to the pin r the law is that of a contact
+with the depth |r - c| - clearance; friction opposes sliding. Beyond the ends of a curve there is no
+contact; a `closed` one has no ends.
 """
 
 from __future__ import annotations
@@ -88,7 +90,7 @@ class GuideForce(Rubbing):
 
 
 class Course(Protocol):
-    """What a spline runs through."""
+    """The points through which a spline runs, and whether it is closed."""
 
     @property
     def points(self) -> Points | None: ...
@@ -98,7 +100,7 @@ class Course(Protocol):
 
 
 class Curve(NamedTuple):
-    """Place and derivatives at s, s nearest to the pin, bounds of s."""
+    """Position and derivatives at s, s of the point nearest to the pin, bounds of s."""
 
     at: At
     nearest: E
@@ -123,8 +125,8 @@ def floor(a: E) -> E:
 
 
 def spline(builder: Builder, label: str, force: Course, r: Vector) -> Curve:
-    """Define a cubic spline through the points over their chord length; a closed one extends beyond
-    both ends.
+    """Return a cubic spline through the points over their chord length; a closed one is extended
+    beyond both ends.
     """
     known, by = knots(force.points, force.closed), by_expressions(builder, label)
     for axis, values in zip("xyz", known.points.T, strict=True):
@@ -147,7 +149,7 @@ def spline(builder: Builder, label: str, force: Course, r: Vector) -> Curve:
 
 
 def coil(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
-    """Return the position on a helix and its derivatives."""
+    """Return the curve of a helix."""
     assert force.helix is not None
     key = f"forces.{label}.helix"
     radius, pitch, begin, end = (
@@ -160,7 +162,9 @@ def coil(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
 
 
 def add_guide(builder: Builder, label: str, force: GuideForce) -> None:
-    """Add a contact between pin and curve with names NAME.travel (arc length) and NAME.penetration."""
+    """Add a contact between pin and curve with the names NAME.travel (arc length) and
+    NAME.penetration.
+    """
     key = f"forces.{label}"
     track, pin = (
         Place(builder, each.body, vector_of(builder, each.point, f"{key}.between"))

@@ -1,4 +1,4 @@
-"""An outrigger jack: a leg of given extension."""
+"""An outrigger jack: a leg of prescribed extension."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def pressures(force: JackForce) -> dict[str, str]:
 
 
 def states(force: JackForce) -> dict[str, OwnState]:
-    """Return the soil's, and the side travels of the foot."""
+    """Return the states of a jack: those of the soil, and the side travels of the foot."""
     return soil_states(force) | (
         {}
         if force.side_stiffness == 0.0
@@ -78,7 +78,7 @@ def states(force: JackForce) -> dict[str, OwnState]:
 
 
 def add_jack(builder: Builder, label: str, force: JackForce) -> None:
-    """Add a leg on its foot; its compression is the penetration of the unloaded foot."""
+    """Add a jack; the compression of its leg is the penetration that the unloaded foot would have."""
     key, body = f"forces.{label}", builder.body[force.body]
     point = vector_of(builder, force.point, f"{key}.point")
     node = builder.node(force.extension, f"{key}.extension")
@@ -121,7 +121,7 @@ def check_jack(checker: Checker, path: Path, force: JackForce) -> None:
 
 
 def foot(force: JackForce, numbers: Any) -> tuple[Any, Any, float]:
-    """Return point at extension 0, direction, extension."""
+    """Return the foot's point at extension 0, the direction of the leg, and its extension."""
     axis = numbers.vector(force.axis)
     return (
         numbers.vector(force.point),

@@ -1,9 +1,9 @@
-"""A latch between two points that lets go at its strength and stays open.
+"""A latch between two points that opens when its force reaches its strength, and stays open.
 
     force = -(1 - b) (stiffness (l - length) + damping dl/dt)       b the state `open`
 
-b stays 0 until |stiffness (l - length)| exceeds the strength, and then goes to 1 within a few times `release`, whatever happens:
-db/dt = (1.01 - b)/release up to 1. What was stored is lost.
+b stays 0 until |stiffness (l - length)| exceeds the strength, and then goes to 1 within a few times
+`release`, whatever happens: db/dt = (1.01 - b)/release up to 1. What was stored is lost.
 """
 
 from __future__ import annotations

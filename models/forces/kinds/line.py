@@ -64,7 +64,7 @@ def check_line(checker: Checker, path: Path, force: LineForce) -> None:
 
 
 def look(force: LineForce, numbers: Any, size: float, low: float) -> dict[str, Any]:
-    """Return how a force is drawn: a rope, a spring, a cylinder, or a rod."""
+    """Return how a line force is displayed: a rope, a spring, a cylinder, or a rod."""
     from kinetree.models.scene.force_graphics import ROD, ROPE, SPRING, cylinder_look
 
     if force.tension_only:

@@ -1,4 +1,4 @@
-"""A force and a moment between two bodies."""
+"""A force and a moment between two bodies, acting at one point."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """A guide rail with clearance: a pin or bearing band of one body in a tube or groove of another.
 
-Along the rail s, across it the offset r of the pin from the rail's axis. A tube touches where |r| exceeds the clearance, a groove where the offset
-along `across` does, on either side. The law is that of a contact (`contacts`), with penetration |r| - clearance; friction opposes the sliding
-along and around the rail. Outside begin..end there is no contact: a pin that leaves under load is released at once.
-A rail along a beam bends with it.
+Let s be the position along the rail and r the offset of the pin from the rail's axis. A tube
+touches if |r| exceeds the clearance, a groove if the offset along `across` does, on either side.
+The law is that of a contact (`contacts`), with penetration |r| - clearance; friction opposes the
+sliding along and around the rail. Outside begin..end there is no contact: a pin that leaves under
+load loses its contact force at once. A rail along a beam bends with it.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class RailForce(Rubbing):
 
 
 class Side(NamedTuple):
-    """The pin beside one straight part of a rail, in ground axes."""
+    """The position of the pin relative to one straight part of a rail, in ground axes."""
 
     body: int
     begin: Vector  # the part's beginning, axes of its body
@@ -139,7 +140,8 @@ def add_rail(builder: Builder, label: str, force: RailForce) -> None:
 def straight_parts(
     builder: Builder, force: RailForce
 ) -> tuple[list[tuple[int, Vector, float]], float | None]:
-    """Return body, beginning in its axes and place along the rail of the straight parts of a rail, and where it ends if it does not say so.
+    """Return body, start point in its axes and position along the rail of the straight parts of a
+    rail, and the default end of the rail.
 
     A rail along the x axis of a beam bends with it: its parts are the pieces of the beam.
     """
@@ -167,7 +169,7 @@ def beside(
     place: Vector,
     moving: Vector,
 ) -> Side:
-    """Define what the pin is beside one part of the rail, under names of `label`."""
+    """Define the position of the pin relative to one part of the rail, under names of `label`."""
     a, begin, start = part
     offset = place.minus(position(builder, hidden(label, "rail"), a, begin))
     given = vector_of(builder, force.axis, f"forces.{element}.axis")
@@ -183,7 +185,7 @@ def beside(
 
 
 def passed(builder: Builder, label: str, sides: list[Side], starts: list[float]) -> list[E]:
-    """Return 1 for the part that the pin is beside and 0 for the others: the last one that it has reached."""
+    """Return 1 for the last part that the pin has reached and 0 for the others."""
     if len(sides) == 1:
         return [const(1.0)]
     found: list[E] = []
@@ -238,7 +240,7 @@ def across(
     axis: Vector,
     offset: Vector,
 ) -> tuple[Vector, E]:
-    """Return outward unit normal at the pin, and the size of the offset along it."""
+    """Return the outward unit normal at the pin, and the size of the offset along it."""
     if force.across is None:
         radial = offset.across(axis)
         size = root(radial.dot(radial))
@@ -251,7 +253,7 @@ def across(
 
 
 def inside(builder: Builder, key: str, force: RailForce, travel: E, tip: float | None) -> E:
-    """1 between the ends of the rail; `tip` is where a beam ends."""
+    """Return 1 between the ends of the rail and 0 outside; `tip` is the end of a beam."""
     after = choose(travel < E(builder.node(force.begin, f"{key}.begin")), 0.0, 1.0)
     if force.end is not None:
         end = E(builder.node(force.end, f"{key}.end"))

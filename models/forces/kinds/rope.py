@@ -1,23 +1,23 @@
 """An elastic rope between two points, over sheaves and onto a drum.
 
 Its length L is the sum of the spans between the sheaves and of the arcs on them. A sheave without a
-radius is a point; one with a radius r and an axis e is left along a tangent, the rope runs around it
-positively about e on its way from the first end to the second. Between neighbours (c, r) and (c', r')
-with parallel axes, d = c' - c and s = r' - r (with r' < 0 where the axes are opposed):
+radius is a point. A sheave with radius r and axis e is left along a tangent; from the first end to
+the second the rope runs around it in the positive sense about e. Between neighbours (c, r) and (c',
+r') with parallel axes, d = c' - c and s = r' - r (with r' < 0 where the axes are opposed):
 
     span  l = root(d d - s s),   direction u = (l d_p + s d_p x e)/|d_p|² and the part of d along e
-    arc   r a,   a from the direction before to the one after, about e, and `turns` whole ones
+    arc r a, with the angle a about e from the direction before to the one after, plus `turns` full turns
 
-With the free length l = length - w(q) of what a drum at the angle q has not wound up (w(q) = radius q,
-and the layers above the first one add `rise` to the radius after `turns` each):
+With the free length l = length - w(q), where a drum at the angle q has wound up w(q) = radius q
+(each layer of `turns` turns after the first adds `rise` to the radius):
 
     T = max(0, stiffness (L - l) + damping d(L - l)/dt)   for L > l,   0 otherwise
 
-Without friction T is the tension everywhere. Where a sheave has a `friction` mu the tension behind it
-is (Euler and Eytelwein) exp(mu a tanh(v/speed)) times that before it, with the speed v at which the
-rope slips over it towards the second end; T is then the tension of the first span, and the mean over
-the way is stiffness times the elongation. The body of the sheave feels the difference times r about
-e: a sheave that turns is a body of its own on a joint.
+Without friction T is the tension everywhere. If a sheave has a `friction` mu, the tension behind it
+is exp(mu a tanh(v/speed)) times that before it (Euler-Eytelwein), with the speed v at which the
+rope slips over it towards the second end. T is then the tension of the first span, and the mean
+tension over the length is stiffness times the elongation. The tension difference times r acts as a
+moment about e on the body of the sheave; a rotating sheave is a body of its own on a joint.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def check_rope(checker: Checker, path: tuple[str | int, ...], force: RopeForce) 
 
 @dataclass
 class _Pass:
-    """One point of the rope's path: an end, a point or a sheave."""
+    """One element of the rope's path: an end, a point or a sheave."""
 
     place: Place
     radius: E = const(0.0)
@@ -157,7 +157,7 @@ def _passes(builder: Builder, force: RopeForce, key: str) -> list[_Pass]:
 
 
 def _span(before: _Pass, after: _Pass) -> tuple[E, Vector]:
-    """Return length and direction of the straight rope between two points or sheaves."""
+    """Return length and direction of the straight span between two elements of the rope's path."""
     d = after.place.position().minus(before.place.position())
     e = before.axis if before.axis is not None else after.axis
     round_ones = [each for each in (before, after) if each.axis is not None]
@@ -178,7 +178,7 @@ def _span(before: _Pass, after: _Pass) -> tuple[E, Vector]:
 
 
 def _wrap(before: Vector, after: Vector, sheave: _Pass) -> E:
-    """Return the angle of the rope on a sheave, between -pi/2 and 3 pi/2, and its whole turns."""
+    """Return the wrap angle of the rope on a sheave, between -pi/2 and 3 pi/2, plus its full turns."""
     if sheave.axis is None:
         cross = before.cross(after)
         return function(Op.ATAN2, root(cross.dot(cross)), before.dot(after))
@@ -206,7 +206,7 @@ def _wound(force: RopeForce, builder: Builder, key: str) -> tuple[E, E]:
 def add_rope(builder: Builder, label: str, force: RopeForce) -> None:
     """Add the forces of a rope.
 
-    Names NAME.length, NAME.rate (of the whole way), NAME.elongation and NAME.tension_end.
+    It defines NAME.length, NAME.rate (of the total length), NAME.elongation and NAME.tension_end.
     """
     key = f"forces.{label}"
     way = _passes(builder, force, key)
@@ -297,7 +297,7 @@ def _shares(
     wraps: list[E],
     key: str,
 ) -> tuple[list[E], bool]:
-    """Return the tension of every span by that of the first one, and whether they differ."""
+    """Return the tension of every span relative to that of the first one, and whether they differ."""
     shares, run = [const(1.0)], const(0.0)
     speed = E(builder.node(force.speed, f"{key}.speed"))
     rubbing = False

@@ -40,7 +40,7 @@ class StopForce(ForceTable):
 
 
 def add_stop(builder: Builder, label: str, force: StopForce) -> None:
-    """Add an exponential limit stop (unilateral joints): it pushes near a bound and never pulls."""
+    """Add an exponential limit stop, which pushes near a bound and never pulls."""
     index, rate = speed_of(builder, force.coordinate)
     x = name(force.coordinate)
     k, mu, a = (

@@ -1,4 +1,4 @@
-"""A tyre with elastic side force, which rolls freely."""
+"""A freely rolling tyre with an elastic side force."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TyreForce(Sided):
 
 
 def states(force: TyreForce) -> dict[str, OwnState]:
-    """Return the soil's, and the side travel of the contact."""
+    """Return the states of a tyre: those of the soil, and the side travel of the contact."""
     return soil_states(force) | ({} if force.side_stiffness == 0.0 else {"travel": OwnState("m")})
 
 

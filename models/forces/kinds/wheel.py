@@ -1,14 +1,18 @@
-"""A wheel that drives, brakes and steers: longitudinal and lateral slip of the patch, by the brush model or the shear of soil.
+"""A wheel that drives, brakes and steers: longitudinal and lateral slip of its contact patch, by
+the brush model or by soil shear.
 
-With the load N, the speeds v of the tread in the patch along and across (t = axle x normal, s along the axle), w = spin times loaded radius, and
-elastic deflections e of the patch, F = k e (`bristle`):
+With the load N, the speeds v of the tread in the patch along and across (t = axle x normal, s along
+the axle), w = spin times loaded radius, and elastic deflections e of the patch, F = k e
+(`bristle`):
 
     renewed_i = w g(f) F_i/C_i          f = |F|/limit          C the slip stiffness, limit = friction N
 
-The tread that rolls through the patch takes deflection away. In steady state v/w = g F/C: with g = 3/(1 + y + y²), y = (1 - f)^(1/3), that is the
-brush model, F = limit (1 - (1 - θ s)³), θ = C/(3 limit), combined slip included. At rest w = 0 and the patch is a spring, which holds on a slope;
-a locked wheel slides with the limit. `shear`: the limit is cohesion width length + N tan(angle), and g makes it the law of Janosi and Hanamoto
-over the patch, F = limit (1 - K/(s l) (1 - exp(-s l/K))), with the same slip.
+Tread that rolls out of the patch takes its deflection with it. In steady state v/w = g F/C: with g
+= 3/(1 + y + y²), y = (1 - f)^(1/3), that is the brush model, F = limit (1 - (1 - θ s)³), θ = C/(3
+limit), combined slip included. At standstill w = 0 and the patch is a spring, which holds on a
+slope; a locked wheel slides with the limit force. `shear`: the limit is cohesion width length + N
+tan(angle), and g makes it the law of Janosi and Hanamoto over the patch, F = limit (1 - K/(s l) (1
+- exp(-s l/K))), with the same slip.
 """
 
 from __future__ import annotations
@@ -126,12 +130,12 @@ STATES = ("along", "across")
 
 
 def states(force: WheelForce) -> dict[str, OwnState]:
-    """Return the soil's, and the deflections of the patch."""
+    """Return the states of a wheel: those of the soil, and the deflections of the contact patch."""
     return soil_states(force) | {each: OwnState("m") for each in STATES}
 
 
 class Wheel:
-    """One wheel with the variables of its laws."""
+    """One wheel during compilation, with the variables of its laws."""
 
     def __init__(self, builder: Builder, label: str, force: WheelForce):
         self.builder, self.label, self.force, self.key = builder, label, force, f"forces.{label}"
@@ -192,7 +196,7 @@ class Wheel:
         return E(self.builder.node(getattr(self.force.shear, key), f"{self.key}.shear.{key}"))
 
     def limit(self) -> E:
-        """Return the largest force in the patch."""
+        """Return the limit of the friction or shear force in the contact patch."""
         if self.force.shear is None:
             return self.number("friction") * self.load
         angle, cohesion = self.sheared("angle"), self.sheared("cohesion")
@@ -202,8 +206,8 @@ class Wheel:
         )
 
     def trail(self) -> E:
-        """Return the pneumatic trail: a third of half the patch at small slip, zero when all
-        slides.
+        """Return the pneumatic trail [m]: a third of half the patch length at small slip, zero in
+        full sliding.
         """
         if self.force.patch_length == 0.0:
             return const(0.0)
@@ -212,7 +216,7 @@ class Wheel:
         return way * 0.5 * self.number("patch_length") * y * y * y / (1.0 + y + y * y)
 
     def renewed(self) -> list[E]:
-        """Return the rate at which deflection leaves the patch by rolling."""
+        """Return the rates at which rolling removes deflection from the contact patch."""
         rolled = absolute(self.rolled)
         if self.force.shear is None:
             y = self.left
@@ -233,7 +237,7 @@ class Wheel:
         return [rolled * way * f for f in self.bristles.forces()]
 
     def moment(self) -> Vector:
-        """Return the moment of rolling resistance."""
+        """Return the rolling resistance moment."""
         if self.force.rolling == 0.0:
             return NOWHERE
         drag = (
@@ -246,13 +250,13 @@ class Wheel:
 
 
 def left(share: E) -> E:
-    """Return the third root of the share of the limit that is not used."""
+    """Return the cube root of the unused share of the limit."""
     return larger(1.0 - share, LEAST_REMAINDER) ** (1.0 / 3.0)
 
 
 def travel_over_share(share: E) -> E:
-    """Return x/f of f = 1 - (1 - exp(-x))/x: x (1 - f) = 1 - exp(-x) by a polynomial of f to 7e-4,
-    and a step of Newton's, to 1e-6; 2 at f = 0.
+    """Return x/f, where f = 1 - (1 - exp(-x))/x, by a polynomial in f accurate to 7e-4 and one
+    Newton step, accurate to 1e-6; 2 at f = 0.
     """
     f = smaller(share, 1.0 - LEAST_REMAINDER)
     rest = 1.0 - f
@@ -269,7 +273,9 @@ def travel_over_share(share: E) -> E:
 
 
 def add_wheel(builder: Builder, label: str, force: WheelForce) -> None:
-    """Load, forces in the patch, rolling resistance; names NAME.slip_along and NAME.slip_across, speeds of the tread over the ground."""
+    """Add load, patch forces and rolling resistance of a wheel; NAME.slip_along and
+    NAME.slip_across are the speeds of the tread over the ground.
+    """
     wheel = Wheel(builder, label, force)
     for suffix in ("slip_along", "slip_across", "rolled"):
         builder.offer(f"{label}.{suffix}", hidden(label, suffix))

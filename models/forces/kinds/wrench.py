@@ -1,4 +1,4 @@
-"""A force and a moment on a body from outside."""
+"""An external force and moment on a body."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class WrenchForce(ForceTable):
 
 
 def norm(builder: Builder, vector: tuple) -> E:
-    """Return the length of a vector of laws."""
+    """Return the magnitude of a vector of three laws."""
     x, y, z = (E(builder.node(part)) for part in vector)
     return root(x * x + y * y + z * z)
 

@@ -1,8 +1,9 @@
 """Registry of hydraulic components: each file of this folder declares one kind of node or
 component.
 
-The format and its checks, kinds told by keys, laws, offered names and states, docs and completion come from the registry. A new part is one file with
-a HYDRAULIC. Places are sources and volumes; a `path` leads from one place to another, and flow along it is positive. Pressures are absolute.
+Schema and checks, the derivation of kinds from keys, laws, names and states, docs and completion
+come from the registry. A new component is one file with a HYDRAULIC. Nodes are sources and volumes;
+a `path` leads from one node to another, and flow along it is positive. Pressures are absolute.
 """
 
 from __future__ import annotations

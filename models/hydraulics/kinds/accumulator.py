@@ -1,4 +1,4 @@
-"""Gas behind a bladder."""
+"""A gas accumulator with a bladder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A check or relief valve."""
+"""A check valve or relief valve."""
 
 from __future__ import annotations
 

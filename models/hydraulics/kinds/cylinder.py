@@ -1,4 +1,4 @@
-"""A double-acting cylinder."""
+"""A double-acting hydraulic cylinder."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def add_cylinder(circuit: Circuit, label: str, cylinder: DoubleCylinder) -> None
 
 
 def measure(circuit: Circuit, label: str, cylinder: DoubleCylinder) -> tuple[int, ...]:
-    """Return the length and speed under their names, measured between the eyes or given; registers
-    of the ends, none where the mechanism is elsewhere.
+    """Return length and speed of a cylinder, measured between its eyes or given, and the registers
+    of its ends (none if the mechanism is outside the model).
     """
     columns = (("length", "m", "Length"), ("speed", "m/s", "Rate of the length"))
     if cylinder.between is None:

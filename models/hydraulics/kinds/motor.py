@@ -1,4 +1,4 @@
-"""A hydraulic motor."""
+"""A hydraulic motor with its gear."""
 
 from __future__ import annotations
 

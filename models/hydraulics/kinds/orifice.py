@@ -1,4 +1,4 @@
-"""A throttle between two places."""
+"""An orifice (throttle) between two nodes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class OrificeElement(Edge):
 
 
 def add_orifice(circuit: Circuit, label: str, element: OrificeElement) -> None:
-    """Add a flow in both directions."""
+    """Add a flow through an orifice, in both directions."""
     drop = pressure(element.path[0]) - pressure(element.path[1])
     gain = None
     if element.area is not None:

@@ -1,4 +1,4 @@
-"""A pump."""
+"""A pump with a prescribed flow."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PumpElement(Named):
 
 
 def add_pump(circuit: Circuit, label: str, element: PumpElement) -> None:
-    """Add a given flow that is reduced near the pressure limit."""
+    """Add a prescribed flow that is reduced near the pressure limit."""
     inlet, outlet = map(pressure, element.path)
     value = circuit.number(label, element, "flow")
     if element.limit is not None:

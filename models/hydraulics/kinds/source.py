@@ -1,4 +1,4 @@
-"""A tank, or a supply whose pump and accumulator hold it."""
+"""A node of given pressure: a tank, or a supply whose pump and accumulator keep the pressure."""
 
 from __future__ import annotations
 

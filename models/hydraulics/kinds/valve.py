@@ -97,7 +97,7 @@ def add_spool(circuit: Circuit, label: str, valve: ValveElement) -> E:
 
 
 def states(label: str, valve: ValveElement, named: Callable[[str], str]) -> dict[str, State]:
-    """Return spool, and its speed where it is of second order."""
+    """Return the spool position as a state, and its speed if the valve is of second order."""
     if valve.time_constant is None and valve.frequency is None:
         return {}
     spool = {

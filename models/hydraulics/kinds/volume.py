@@ -1,4 +1,4 @@
-"""Oil that is compressed: a hose, a block, a pipe."""
+"""A volume of compressible oil: a hose, a block, a pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shaft in a long bush."""
+"""The cylindrical joint: rotation about and translation along one axis."""
 
 from kinetree.models.joints.elements import slide, turn
 from kinetree.models.joints.joint_kind import JointKind

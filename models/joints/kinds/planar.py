@@ -1,4 +1,4 @@
-"""A plate on a table."""
+"""The planar joint: two translations in a plane and a rotation about its normal."""
 
 from kinetree.models.joints.elements import perpendiculars, slide, turn
 from kinetree.models.joints.joint_kind import JointKind

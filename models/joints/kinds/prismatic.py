@@ -1,4 +1,4 @@
-"""A slide."""
+"""The prismatic joint: translation along one axis."""
 
 from kinetree.models.joints.elements import slide
 from kinetree.models.joints.joint_kind import JointKind

@@ -1,4 +1,4 @@
-"""A hinge."""
+"""The revolute joint: rotation about one axis."""
 
 from kinetree.models.joints.elements import turn
 from kinetree.models.joints.joint_kind import JointKind

@@ -1,4 +1,4 @@
-"""A nut on a spindle."""
+"""The screw joint: rotation and translation coupled by a pitch."""
 
 import math
 
@@ -8,7 +8,7 @@ from kinetree.models.language.numbers_and_expressions import Expression
 
 
 def elements(axes, pitch):
-    """Return a rotation and a shift that share a coordinate."""
+    """Return a rotation and a translation that share one coordinate."""
     factor = Expression(f"({pitch})/(2*pi)") if isinstance(pitch, str) else pitch / (2 * math.pi)
     return turn(axes[0]), slide(axes[0], 0, factor)
 

@@ -1,4 +1,4 @@
-"""A ball in a socket."""
+"""The spherical joint: any rotation, by a unit quaternion."""
 
 from kinetree.models.joints.elements import ElementForm
 from kinetree.models.joints.joint_kind import QUATERNION, TURNING, JointKind

@@ -1,4 +1,4 @@
-"""A Cardan joint."""
+"""The universal (Cardan) joint: rotations about two perpendicular axes."""
 
 from kinetree.models.joints.elements import turn
 from kinetree.models.joints.joint_kind import JointKind

@@ -1,7 +1,7 @@
 """Registry of moving joint elements: each file of this folder declares some.
 
-Units, locked joints, local coordinates, rates in couplings and what scenes draw come from the registry; the kernels and flags of an element stand
-in `solvers/elements`.
+Units, locked joints, local coordinates, rates in couplings and display come from the registry; the
+kernels and flags of an element are in `solvers/elements`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from kinetree.solvers.elements.kinds import BY_NAME, KINDS, Kind
 
 
 def found() -> dict[Kind, Move]:
-    """Return the moves by the kinds of elements; every kind that moves has one."""
+    """Return the declarations by kind of element; raises ValueError unless every moving kind has
+    one.
+    """
     moves: list[Move] = [
         move
         for module in iter_modules(__path__)

@@ -1,4 +1,6 @@
-"""Shifts along and turns about an axis, by a coordinate or by a given function of time."""
+"""Translations along and rotations about an axis, by a coordinate or by a prescribed function of
+time.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from kinetree.solvers.elements.kinds.shift_t import KIND as SHIFT_T
 
 
 def held(element: ElementForm, coordinates: Sequence[E]) -> list[ElementForm]:
-    """Return the element with a constant amount in place of its coordinate."""
+    """Return the element of a locked joint, with a prescribed constant amount instead of its
+    coordinate.
+    """
     kind = SHIFT_T if element.kind == SHIFT_Q else ROTATE_T
     return [ElementForm(kind, element.axis, (E(element.factor) * coordinates[0]).node)]  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""A ball by a unit quaternion w, x, y, z with the angular velocity in child axes."""
+"""The ball element: a unit quaternion w, x, y, z with the angular velocity in child axes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from kinetree.solvers.layout import Op
 
 
 def held(element: ElementForm, coordinates: Sequence[E]) -> list[ElementForm]:
-    """Return a constant rotation about the axis of the quaternion; the axis of no rotation is x."""
+    """Return the elements of a locked ball: a constant rotation about the axis of its quaternion; x
+    if there is no rotation.
+    """
     w, x, y, z = coordinates
     size = root(x * x + y * y + z * z)
     axis: tuple[Node, ...] = (choose(size > const(0.0), x, const(1.0)).node, y.node, z.node)
@@ -35,13 +37,13 @@ def rates(q: Sequence[E], speeds: Sequence[E]) -> list[E]:
 
 
 def directions(q: np.ndarray) -> np.ndarray:
-    """Return ∂q̇/∂ω."""
+    """Return the matrix ∂q̇/∂ω of a quaternion q."""
     w, x, y, z = q
     return 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
 
 
 def turned(quaternion: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """Return a unit quaternion after a turn given in child axes."""
+    """Return a unit quaternion after a further rotation given in child axes."""
     size = np.linalg.norm(angle)
     part = 0.5 * np.sinc(size / (2 * np.pi)) * angle
     w, axis = quaternion[0], quaternion[1:]
@@ -51,8 +53,8 @@ def turned(quaternion: np.ndarray, angle: np.ndarray) -> np.ndarray:
 
 
 def turn_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the turn in child axes that leads from unit quaternion a to b, at most half a
-    revolution.
+    """Return the rotation vector in child axes that leads from unit quaternion a to b, at most half
+    a revolution.
     """
     w = a @ b
     axis = a[0] * b[1:] - b[0] * a[1:] - np.cross(a[1:], b[1:])
@@ -68,7 +70,9 @@ def skew(w: np.ndarray) -> np.ndarray:
 
 
 def transport(u: np.ndarray) -> np.ndarray:
-    """Return the rate of a small rotation, δω - ω×δ."""
+    """Return the matrix that gives the rate of a small rotation δ under angular velocity ω, δω -
+    ω×δ.
+    """
     return -skew(u)
 
 

@@ -1,4 +1,6 @@
-"""A free body: x, y, z in parent axes and a unit quaternion, with velocity and angular velocity in child axes."""
+"""The free element: x, y, z in parent axes and a unit quaternion, with velocity and angular
+velocity in child axes.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,13 @@ from kinetree.solvers.elements.kinds.shift import KIND as SHIFT
 
 
 def held(element: ElementForm, coordinates: Sequence[E]) -> list[ElementForm]:
-    """Return a constant shift and rotation."""
+    """Return the elements of a locked free joint: a constant shift and rotation."""
     at = ElementForm(SHIFT, tuple(each.node for each in coordinates[:3]))  # type: ignore[arg-type]
     return [at, *ball.held(element, coordinates[3:])]
 
 
 def rates(q: Sequence[E], speeds: Sequence[E]) -> list[E]:
-    """Return the velocity in parent axes, and the rates of the quaternion."""
+    """Return the coordinate rates: velocity in parent axes and quaternion rates."""
     (w, x, y, z), v = q[3:], Vector(*speeds[:3])
     turn = Vector(x, y, z)
     once = turn.cross(v)
@@ -37,7 +39,7 @@ def rotated(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 
 def directions(q: np.ndarray) -> np.ndarray:
-    """Return ∂q̇/∂(v, ω)."""
+    """Return the matrix ∂q̇/∂(v, ω) of a free element."""
     G = np.zeros((7, 6))
     G[3:, 3:] = ball.directions(q[3:])
     G[:3, :3] = np.column_stack([rotated(q[3:], axis) for axis in np.eye(3)])
@@ -45,19 +47,21 @@ def directions(q: np.ndarray) -> np.ndarray:
 
 
 def moved(q: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """Return a shift in child axes and a turn."""
+    """Return the coordinates after a further shift and rotation, both in child axes."""
     return np.concatenate((q[:3] + rotated(q[3:], step[:3]), ball.turned(q[3:], step[3:])))
 
 
 def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the shift and the turn that lead from a to b."""
+    """Return the shift and the rotation vector, in child axes, that lead from a to b."""
     return np.concatenate(
         (rotated(a[3:] * (1, -1, -1, -1), b[:3] - a[:3]), ball.turn_between(a[3:], b[3:]))
     )
 
 
 def transport(u: np.ndarray) -> np.ndarray:
-    """Return the rates of a small rotation, δω - ω×δ, and translation, δv + turn×v - ω×δ."""
+    """Return the matrix that gives the rates of a small translation and rotation about a moving
+    position.
+    """
     K = np.zeros((6, 6))
     K[:3, 3:] = -ball.skew(u[:3])
     K[:3, :3] = K[3:, 3:] = -ball.skew(u[3:])

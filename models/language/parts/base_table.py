@@ -1,4 +1,6 @@
-"""Base class of every table of the format, and the points by which tables refer to places on bodies."""
+"""Base class of every table of the format, and the points by which tables refer to positions on
+bodies.
+"""
 
 from __future__ import annotations
 

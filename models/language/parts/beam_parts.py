@@ -43,7 +43,7 @@ class Section(Part):
 
     @model_validator(mode="after")
     def one_form(self) -> Section:
-        """Refuse a section of several forms, or of none."""
+        """Raise unless a section is given in exactly one form."""
         forms = [key for key in FORMS if getattr(self, key) is not None]
         given = [key for key in NUMBERS if getattr(self, key) is not None]
         if len(forms) > 1 or (not forms and len(given) < len(NUMBERS)):
@@ -61,7 +61,7 @@ class Section(Part):
 
 
 def tapered(value: Any) -> Any:
-    """Let one section stand for a list of one at the root."""
+    """Return a single section as a list of one at the root."""
     return value if isinstance(value, (list, tuple)) else ((0.0, value),)
 
 

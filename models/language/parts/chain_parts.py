@@ -24,7 +24,7 @@ ROW_SCHEMA = {"type": "array", "items": NUMBER_SCHEMA, "minItems": 1}
 
 
 def as_couplings(value: Any) -> Any:
-    """Return one number, a tuple of numbers, or a tuple of rows."""
+    """Return couplings given as one number, a list of numbers, or rows of a matrix, as tuples."""
     if not isinstance(value, (list, tuple)):
         return as_number(value, Expression)
     if not value:

@@ -59,5 +59,5 @@ class Contact(Named):
 
 
 def contact_bodies(contact: Contact) -> set[str]:
-    """Return bodies that a contact names."""
+    """Return the bodies that a contact names."""
     return {contact.body, contact.on if contact.against is None else contact.against.body}

@@ -1,8 +1,10 @@
-"""The controllers of the format: laws between what is measured and a command, continuous or sampled.
+"""The controllers of the format: laws from measured values to a command, continuous or sampled.
 
-A controller gives a value of its own name, which any law may use and which `drives` adds to the force of an actuator. With a `period` it samples:
-what it measures is read (with noise, in steps of `resolution`) at whole periods from the start, its command is held until the next one comes,
-`delay` and up to `jitter` later. A missing `kind` is inferred from the keys that are there.
+The command of a controller is a value with the controller's name, which any law may use and which
+`drives` adds to the force of an actuator. With a `period` a controller samples: measurements are
+read (with noise and quantisation by `resolution`) at multiples of the period from the start. The
+command is held until the next one takes effect, `delay` plus up to `jitter` later. A missing `kind`
+is derived from the keys present.
 """
 
 from __future__ import annotations

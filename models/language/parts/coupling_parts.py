@@ -1,4 +1,6 @@
-"""The table [couplings.NAME]: relations that always hold, of coordinates and speeds, between points, and of bodies that roll or cut like a blade."""
+"""The table [couplings.NAME]: permanent constraints between coordinates and speeds, between points,
+and of rolling bodies or blades.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,7 @@ def rows_of(name: str, coupling: Coupling) -> tuple[str, ...]:
 
 
 def bodies_of(coupling: Coupling) -> set[str]:
-    """Return bodies that a coupling names."""
+    """Return the bodies that a coupling names."""
     ends = (coupling.point, *(coupling.between or ()), coupling.blade, coupling.rolling)
     surfaces = (
         coupling.on,

@@ -1,4 +1,6 @@
-"""The table `follow` of a transform or a coupling: a motion that an input gives, with its rates by further inputs, or through a reference filter."""
+"""The table `follow` of a transform or a coupling: a motion prescribed by an input, with its time
+derivatives from further inputs or from a reference filter.
+"""
 
 from __future__ import annotations
 
@@ -35,19 +37,19 @@ class Following(Part):
 
 
 def amount_name(follow: Following) -> str:
-    """Return the internal name of a prescribed displacement; the colon keeps it apart from the
-    description's names.
+    """Return the internal name of a prescribed displacement; its colon distinguishes it from names
+    of the description.
     """
     return f"{follow.input}:given"
 
 
 def amount_of(follow: Following) -> Name:
-    """Return the amount as a node of an expression."""
+    """Return the prescribed displacement as an expression node."""
     return Name(amount_name(follow))
 
 
 def filter_states(input_name: str) -> tuple[str, str]:
-    """Return the names of the states of a filter: the reference and its rate."""
+    """Return the names of the states of a reference filter: the reference and its rate."""
     return f"{input_name}.reference", f"{input_name}.reference_rate"
 
 

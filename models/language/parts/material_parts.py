@@ -1,4 +1,4 @@
-"""The table [materials.NAME]: what bodies and beams are made of."""
+"""The table [materials.NAME]: materials of bodies and beams."""
 
 from __future__ import annotations
 

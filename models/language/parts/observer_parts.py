@@ -1,4 +1,4 @@
-"""Tables of observers: readings, what is estimated, and what is said about it."""
+"""Tables of observers: measurements, estimated quantities, and their standard deviations."""
 
 from __future__ import annotations
 

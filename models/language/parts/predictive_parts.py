@@ -1,4 +1,4 @@
-"""Tables of predictive controllers: commands with bounds, values that are tracked, and limits."""
+"""Tables of predictive controllers: commands with bounds, tracked values, and limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports of a run: tables over stages and sets of plots."""
+"""Settings of reports of a run: tables over stages and sets of plots."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SUMS = (
 
 
 def several(value: object) -> object:
-    """Return one text as a list of one."""
+    """Return a single text as a list of one."""
     return (value,) if isinstance(value, str) else value
 
 

@@ -1,4 +1,6 @@
-"""Tables of named values: parameters, inputs, states. Their numbers are brought to SI where they are read."""
+"""Tables of named values: parameters, inputs, states. Their numbers are converted to SI when they
+are read.
+"""
 
 from __future__ import annotations
 

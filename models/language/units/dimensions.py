@@ -1,7 +1,8 @@
-"""Dimensional analysis of expressions with the known units of their names.
+"""Dimensional analysis of expressions from the known units of their names.
 
-A dimension is the exponents of the base units; angles count as numbers, because r*omega is a speed. What is not known stays unknown: a name without a
-unit, a number that may hide one (9.81 in 9.81*m, 2 in sin(2*t)), and all that is made of them.
+A dimension is the exponents of the base units; angles count as numbers, because r*omega is a speed.
+Unknown remains: a name without a unit, a number that may hide a unit (9.81 in 9.81*m, 2 in
+sin(2*t)), and everything computed from these.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ SIGNS = {
 
 
 class Dimension(NamedTuple):
-    """Exponents of the base units without the angle."""
+    """A dimension: exponents of the base units without the angle."""
 
     exponents: tuple[float, ...]
 
@@ -63,7 +64,7 @@ class Dimension(NamedTuple):
 
 
 class Clash(Exception):
-    """Two dimensions that do not go together."""
+    """Raised for two dimensions that do not agree."""
 
 
 NUMBER = Dimension((0.0,) * ANGLE)
@@ -93,7 +94,7 @@ def infer(root: Node, known: Callable[[str], Dimension | None]) -> Dimension | N
 
 
 def combined(node: Operation, d: list[Dimension | None]) -> Dimension | None:
-    """Return the dimension of one operation."""
+    """Return the dimension of one operation from those of its arguments; None if unknown."""
     op = node.op
     if op in SAME:
         return common(node, *d)

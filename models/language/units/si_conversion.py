@@ -1,7 +1,7 @@
-"""Numbers given with a unit, brought to SI where they are read.
+"""Conversion to SI of numbers that are given with a unit.
 
-A number is what a text without names says too: "250/2" with unit = "mm" is 0.125 m. An expression over names is computed from values in SI and so
-is in SI itself; its unit is the one it is shown in.
+A text without names is a number too: "250/2" with unit = "mm" is 0.125 m. An expression over names
+is computed from SI values and is itself in SI; its unit is used for display only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kinetree.models.language.units.unit_of_measure import Unit, UnitError, cohe
 
 
 class Measured(float):
-    """A number in SI that was given with a unit."""
+    """A number in SI that was given with another unit."""
 
     unit: str
 

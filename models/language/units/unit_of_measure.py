@@ -1,6 +1,7 @@
-"""Units as texts such as N.m.s/rad or kg.m2/s, resolved into SI base units.
+"""Units of measure given as text, such as N.m.s/rad or kg.m2/s, resolved to SI base units.
 
-Inside everything is SI: numbers with another unit are converted where they are read, and shown in it where they are told.
+Internally everything is in SI: numbers with other units are converted when they are read, and
+converted back for display.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ NONE = dict.fromkeys(BASE, 0)
 
 @dataclass(frozen=True)
 class Unit:
-    """value in SI base units = factor * value + offset; exponents in the order of BASE."""
+    """A unit: value in SI base units = factor * value + offset; exponents in the order of BASE."""
 
     text: str
     exponents: tuple[int, ...]
@@ -26,7 +27,7 @@ class Unit:
 
     @property
     def base(self) -> dict[str, int]:
-        """Return the base units with non-zero exponents."""
+        """Return the base units with nonzero exponents."""
         return {
             name: exponent for name, exponent in zip(BASE, self.exponents, strict=True) if exponent
         }
@@ -37,11 +38,11 @@ class Unit:
         return self.factor == 1.0 and self.offset == 0.0
 
     def to_si(self, value):
-        """Return a number or an array out of this unit."""
+        """Return a value or array in this unit, converted to SI."""
         return self.factor * value + self.offset
 
     def from_si(self, value):
-        """Return a number or an array in this unit."""
+        """Return an SI value or array, converted to this unit."""
         return (value - self.offset) / self.factor
 
 
@@ -115,7 +116,7 @@ FACTOR = re.compile(r"([A-Za-z%]+|1)(?:\^?(-?\d{1,2}))?$")
 
 
 class UnitError(ValueError):
-    """A text that is no unit."""
+    """Raised for a text that is not a valid unit."""
 
 
 # what a unit that is not coherent with SI becomes: units with exponents
@@ -127,7 +128,9 @@ COHERENT: dict[str, dict[str, int]] = {
 
 @lru_cache(maxsize=1024)
 def parse_unit(text: str) -> Unit:
-    """Resolve a unit: factors joined by `.` or `*`, one `/` before the divisor, which may be in parentheses, whole exponents."""
+    """Return a unit from text: factors joined by `.` or `*`, one `/` before the divisor, which may
+    be in parentheses, integer exponents.
+    """
     exponents, factor, offset = dict(NONE), 1.0, 0.0
     words = factors(text)
     for word, sign in words:
@@ -157,7 +160,7 @@ def factors(text: str) -> list[tuple[str, int]]:
 
 
 def factor_of(word: str) -> tuple[Unit, int]:
-    """Return one factor of a unit and its exponent."""
+    """Return one factor of a unit with its exponent."""
     match = FACTOR.match(word)
     if match is None:
         raise UnitError(f"'{word}' is not a unit" if word else "a unit is missing beside . or /")
@@ -172,7 +175,7 @@ def factor_of(word: str) -> tuple[Unit, int]:
 
 
 def nearest(name: str) -> str:
-    """Return a clause that names the known unit similar to a text."""
+    """Return a clause that names the known unit most similar to a text, or an empty text."""
     known = {*UNITS, *(prefix + rest for prefix in PREFIXES for rest in PREFIXED)}
     words = SPELLED.get(name.lower()) or next(
         iter(each for each in sorted(known) if each.lower() == name.lower()), None
@@ -216,10 +219,11 @@ def coherent(text: str) -> str:
 
 
 def fits(text: str, expected: str) -> bool:
-    """Return whether a unit has the same dimension as the SI unit `expected`; angles and numbers
-    are kept apart.
+    """Return whether a unit has the same dimension as the SI unit `expected`; angles and pure
+    numbers are distinguished.
 
-    Only what turns something stiff may leave out the angle, as in N.m for N.m/rad; 1 stands for rad.
+    Exceptions: units that contain a mass may omit the angle, such as N.m for N.m/rad, and 1 stands
+    for rad.
     """
     unit, right = parse_unit(text), parse_unit(expected)
     angle = BASE.index("rad")

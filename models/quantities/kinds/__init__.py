@@ -1,7 +1,8 @@
 """Registry of measurable quantities: each file of this folder declares some.
 
-The format and its checks, units and columns of outputs, names, docs and completion come from the registry. A quantity that is an expression over
-sensors is an entry of a file here; one that needs a sensor of its own has that in `solvers/sensors`.
+Schema and checks, units and columns of outputs, names, docs and completion come from the registry.
+A quantity that is an expression over sensors is an entry of a file here; one that needs a new
+sensor has that in `solvers/sensors`.
 """
 
 from __future__ import annotations

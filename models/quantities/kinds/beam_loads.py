@@ -1,7 +1,8 @@
-"""What beams tell at their stations: deflections, section loads and stresses.
+"""Measured quantities of beams at their stations: deflections, section loads and stresses.
 
-A section load is what the part of the beam towards the tip exerts on the part towards the root, in axes of the section: it is the opposite of the
-reaction of the rigid joint at the section, so that it follows from equilibrium with inertia and not from the springs of the hinges.
+A section load is what the part of the beam towards the tip exerts on the part towards the root, in
+axes of the section. It is the opposite of the reaction of the rigid joint at the section, so that
+it follows from dynamic equilibrium and not from the springs of the hinges.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LOADS = ("n", "vy", "vz", "mx", "my", "mz")
 
 
 def loads(builder: Builder, output: Output) -> list[E]:
-    """Return section loads n, vy, vz, mx, my, mz, measured once per section."""
+    """Return the section loads n, vy, vz, mx, my, mz; each section is measured once."""
     found: list[E] = []
     for part in ("force", "moment"):
         names = [f"{hidden(str(output.joint), part)}[{k}]" for k in (1, 2, 3)]
@@ -39,7 +40,7 @@ def section_load(builder: Builder, label: str, output: Output) -> E:
 
 
 def stress(builder: Builder, label: str, output: Output) -> E:
-    """Return largest von Mises stress of a section."""
+    """Return the largest von Mises stress of a section."""
     form = builder.description.beam_forms[str(output.beam)]
     station = next(at for at, joint in form.sections if joint == output.joint)
     n, vy, vz, mx, my, mz = loads(builder, output)
@@ -47,7 +48,7 @@ def stress(builder: Builder, label: str, output: Output) -> E:
 
 
 def undone(builder: Builder, label: str, output: Output) -> E:
-    """Deflections are positions of pieces once beams are made of those."""
+    """Raise an error: deflections are replaced by positions of pieces when beams are discretised."""
     raise AssertionError(f"outputs.{label}: a deflection of a beam without pieces")
 
 

@@ -1,4 +1,4 @@
-"""Distances of points."""
+"""Measured quantities: distances of points."""
 
 from __future__ import annotations
 

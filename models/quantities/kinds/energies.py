@@ -1,4 +1,4 @@
-"""Energies of the whole mechanism."""
+"""Measured quantities: energies of the whole mechanism."""
 
 from __future__ import annotations
 

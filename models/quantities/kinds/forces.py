@@ -1,4 +1,4 @@
-"""Quantities of force elements and actuators: value, power, energy."""
+"""Measured quantities of force elements and actuators: value, power, energy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def book_of(builder: Builder, output: Output) -> Book:
 
 
 def place_of(builder: Builder, body: int) -> Place:
-    """Return a body by its number."""
+    """Return the origin of a body, given its number, as a measured point."""
     return Place(builder, next(label for label, number in builder.body.items() if number == body))
 
 

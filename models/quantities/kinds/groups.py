@@ -1,4 +1,4 @@
-"""Totals of bodies."""
+"""Measured totals of groups of bodies: mass, centre of mass, inertia."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Group:
-    """A group of bodies, without those that the structure lacks."""
+    """A group of bodies, without those that the structure does not have."""
 
     def __init__(self, builder: Builder, bodies: Sequence[str] | None):
         self.builder, d = builder, builder.description
@@ -75,7 +75,7 @@ class Group:
 
 
 def tensor(builder: Builder, body: Body, label: str, mass: E) -> list[E]:
-    """Return xx yy zz xy xz yz about the centre of mass."""
+    """Return the inertia xx yy zz xy xz yz about the centre of mass."""
     about_com = body.inertia is not None
     given = [
         E(builder.node(each, f"bodies.{label}.inertia"))
@@ -97,7 +97,9 @@ def mass(builder: Builder, label: str, output: Output) -> E:
 
 
 def centre(kind: str):
-    """Return the quantity of centre of mass or its velocity, relative to a body."""
+    """Return the function that computes a group's centre of mass or its velocity, relative to a
+    body.
+    """
 
     def computed(builder: Builder, label: str, output: Output) -> Vector:
         group = group_of(builder, output)

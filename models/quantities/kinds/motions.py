@@ -1,4 +1,4 @@
-"""Motion of points and bodies relative to the ground or to other bodies."""
+"""Measured motion of points and bodies, relative to the ground or to other bodies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 def moving(
     quantity: str, sensor: Kind, unit: str, says: str, takes: tuple[str, ...], rank: int
 ) -> QuantityKind:
-    """Return a vector quantity read from a sensor, or computed relative to another body."""
+    """Return the declaration of a vector quantity that is read from a sensor, or computed relative
+    to another body.
+    """
 
     def sensed(builder: Builder, output: Output, wanted: Wanted) -> None:
         point = builder.vector(output.point)

@@ -1,4 +1,4 @@
-"""Joint reactions."""
+"""Measured joint reactions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def measure_reaction(
     builder: Builder, joint: str, moment: bool, wanted: Wanted, frame: int
 ) -> None:
-    """Add sensors of a joint, of the tree or cut, on its child at the origin of the child's frame.
+    """Add sensors for the reaction of a joint (tree joint or cut) on its child, about the origin of
+    the child's frame.
 
     Components are along the axes of the ground (frame 0) or of the child (1).
     """
