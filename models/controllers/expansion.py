@@ -95,12 +95,11 @@ def expanded(
     broken: str | Collection[str] = "",
     begin: bool = False,
 ) -> Description:
-    """Return the description with its beams, observers and controllers replaced by bodies, states,
-    events and outputs.
+    """Return the description with beams, observers and controllers replaced by generated tables.
 
     The commands of `broken` controllers, one or several, and the values of such observers are
-    inputs. `begin` adds an output `state.begin` for every state to which a controller gives an
-    initial value.
+    inputs. `begin` adds an output `state.begin` for every state with an initial value from a
+    controller.
     """
     written, bent = description, with_reduced_bodies(with_beams(description))
     description = with_rotors(with_dependent_motions(bent))
@@ -130,9 +129,7 @@ def expanded(
 
 
 def in_order(description: Description) -> list[tuple[str, Controlled | Observer]]:
-    """Return controllers and observers in the order in which simultaneous samples are executed:
-    observers after the sensors that they read.
-    """
+    """Return all in sampling order: the observers' sensors, the observers, the other controllers."""
     read = sensors_of(description.observers, description.controllers)
     controllers = description.controllers.items()
     return [
@@ -240,8 +237,8 @@ class Expansion:
             self.flow()
 
     def plan(self) -> None:
-        """Add the states to which the engine writes the first planned commands, and the number of
-        factorisations (solvers/sampled).
+        """Add the states for the first planned commands and the number of factorisations
+        (solvers/sampled).
         """
         for command, start, unit in zip(self.commands, self.starts, self.units, strict=True):
             self.made.state(f"{command}.plan", start, unit=unit)
@@ -450,7 +447,7 @@ class Expansion:
 
 
 def delay_parts(delay: float, period: float) -> tuple[int, float]:
-    """Return the whole periods of a delay, to PERIOD_TOLERANCE of a period, and the remainder [s]."""
+    """Return the whole periods of a delay, to PERIOD_TOLERANCE, and the remainder [s]."""
     whole = math.floor(delay / period + PERIOD_TOLERANCE) if period > 0.0 else 0
     return whole, delay - whole * period
 

@@ -1,6 +1,4 @@
-"""Generator of the reference pages of the format from the schema; `python -m` this module renews
-docs/format.md and docs/format/*.md.
-"""
+"""Generator of the format's reference pages; `python -m` this module renews docs/format*."""
 
 from __future__ import annotations
 
@@ -352,8 +350,8 @@ def joint_table() -> str:
 
 
 def force_table(names: Iterable[str]) -> str:
-    """Return a table with one line per kind of force element: its law and its names for expressions
-    besides force('NAME').
+    """Return a table with one line per kind of force element: its law and its names for
+    expressions.
     """
     lines = ["| kind | law | names |", "|---|---|---|"]
     for name, kind in ((name, KINDS[name]) for name in names):
@@ -363,7 +361,7 @@ def force_table(names: Iterable[str]) -> str:
 
 
 def slug(*words: str) -> str:
-    """Return the name of a table's example: the first word of its title, the kind behind it."""
+    """Return the name of a table's example: the first word of its title, then the kind."""
     text = "_".join(words).replace(".NAME", "").strip("[]`").split(",")[0]
     return re.sub(r"\W+", "_", text).strip("_")
 
