@@ -1,4 +1,4 @@
-"""Arguments of generators: what they mean, what they accept."""
+"""Arguments of library generators: their meaning and checks of their values."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ CYLINDERS: dict[str, dict[str, Any]] = {
 def describe(
     flexible: int = 1, segments: int = 2, load: float = 500.0, pads: int = 0
 ) -> dict[str, Any]:
-    """Return the crane; `load` is the mass on the rope [kg]."""
+    """Return the description of the crane; `load` is the mass on the rope [kg]."""
     bends, count = whole("flexible", flexible, 0, 1), whole("segments", segments, 1, MOST_SEGMENTS)
     inside = INSIDE * whole("pads", pads, 0, 1)
     places = straight(float(load), inside)

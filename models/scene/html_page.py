@@ -26,8 +26,8 @@ NEEDED = ("THREE", "OrbitControls")
 
 @lru_cache(maxsize=1)
 def three() -> str:
-    """Return the library as a script that sets KINETREE_THREE; its module's exports become the
-    properties of an object.
+    """Return three.js as a script that sets KINETREE_THREE, an object with the exports of the
+    module.
     """
     found = find_spec(CARRIER)
     places = [
@@ -60,7 +60,7 @@ def three() -> str:
 
 
 def page(data: Mapping[str, Any]) -> str:
-    """Return the page of a scene."""
+    """Return the HTML page of a scene."""
     content = json.dumps(
         cleaned(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False
     ).replace("<", "\\u003c")  # neither an end of the script nor the beginning of a comment in it
@@ -82,7 +82,7 @@ def page(data: Mapping[str, Any]) -> str:
 
 
 def cleaned(value: Any) -> Any:
-    """Return data with floats rounded to seven digits and non-finite numbers as null."""
+    """Return data with floats rounded to seven digits and non-finite numbers replaced by null."""
     if isinstance(value, float):
         return float(f"{value:.7g}") if value - value == 0.0 else None
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Shapes of forces along joint coordinates: gears, racks, brake discs and callipers, motors."""
+"""Display of forces along joint coordinates: gears, racks, brake discs and callipers, motors."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ RIM = 0.62  # of a wheel: what is inside of its tyre
 
 @dataclass(frozen=True)
 class Axis:
-    """A degree of freedom at the start: its position and direction in ground axes, with axes of
-    parent and child.
+    """The axis of a joint's degree of freedom at the start: position and direction in ground axes,
+    with the axes of parent and child.
     """
 
     place: Place
@@ -87,7 +87,7 @@ def first(poses: np.ndarray) -> Any:
 
 
 def dress(scene: Scene, axes: Mapping[str, Axis], parts: Parts, joints: Parts) -> None:
-    """Add the shapes of forces along coordinates to bodies, and the motors of drives."""
+    """Add the shapes of forces along coordinates, and motors of drives, to the bodies of a scene."""
     d = scene.description
     for force in d.forces.values():
         draw = KINDS[force.kind].along
@@ -118,7 +118,7 @@ def toothed_alone(pieces: Sequence[Part], given: Sequence[Part], there: Sequence
 
 
 def driven(description: Description) -> Iterator[tuple[str, bool]]:
-    """Return the driven coordinates, and whether a controller commands each."""
+    """Yield the driven coordinates, and whether a controller commands each."""
     commands = {name.partition(".")[0] for name in description.controllers}
     actuators = told(description)
     seen: dict[str, bool] = {}
@@ -136,8 +136,8 @@ def driven(description: Description) -> Iterator[tuple[str, bool]]:
 
 
 def motor(axis: Axis, controlled: bool, size: float) -> tuple[str, list[Part]]:
-    """Return a housing on the parent, behind the pin; a terminal box in green where a controller
-    commands it.
+    """Return a motor housing on the parent, behind the pin, with a green terminal box if a
+    controller commands it.
     """
     radius, length = 2.6 * ROD * size, 0.075 * size
     back = -1.0 if axis.way @ VIEW > 0.0 else 1.0
@@ -171,7 +171,9 @@ def motor(axis: Axis, controlled: bool, size: float) -> tuple[str, list[Part]]:
 
 
 def brake(axis: Axis, size: float, parts: Mapping[str, Sequence[Part]]) -> Parts:
-    """Return a disc on the child and a calliper on the parent; of a slide a clamp about its guide."""
+    """Return a brake disc on the child and a calliper on the parent; for a slide a clamp around its
+    guide.
+    """
     R = along(axis.move.axis)
     if axis.move.kind == "slide":
         width = 3.4 * ROD * size
@@ -219,7 +221,7 @@ def brake(axis: Axis, size: float, parts: Mapping[str, Sequence[Part]]) -> Parts
 def gear(
     first: Axis, second: Axis, ratio: float, size: float, parts: Mapping[str, Sequence[Part]]
 ) -> Parts:
-    """Return two toothed wheels that mesh where their axes are parallel; wheel and rack; wheels
+    """Return two toothed wheels that mesh if their axes are parallel; wheel and rack; or wheels
     side by side on skew or common axes.
     """
     kinds = first.move.kind, second.move.kind
@@ -259,8 +261,8 @@ def meshing(
     between: tuple[np.ndarray, float, float],
     thick: float,
 ) -> Parts:
-    """Return parallel wheels whose pitch circles touch: outside, or the smaller one inside of a
-    ring.
+    """Return parallel wheels whose pitch circles touch: externally, or the smaller one inside a
+    ring gear.
     """
     way, distance, height = between
     radii = np.array([1.0, abs(turning)])
@@ -302,8 +304,8 @@ def rack(
     size: float,
     parts: Mapping[str, Sequence[Part]],
 ) -> Parts:
-    """Add a rack along a translation and a pinion of the ratio's radius, or reuse an existing
-    wheel.
+    """Return a rack along a translation with a pinion of the ratio's radius; an existing wheel is
+    reused.
     """
     thick = 0.035 * size
     n = -sign * np.cross(slide.way, wheel.way)
@@ -338,7 +340,7 @@ def rack(
 
 
 def count(radius: float, smallest: float) -> int:
-    """Return the teeth of a wheel, where the smallest one has 14."""
+    """Return the number of teeth of a wheel of which the smallest meshing one has 14."""
     return int(np.clip(round(14 * radius / smallest), 8, 140))
 
 

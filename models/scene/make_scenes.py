@@ -1,4 +1,4 @@
-"""Makes scenes, pages and notebook views from mechanisms, runs and equilibria."""
+"""Scenes, pages and notebook views of mechanisms, runs and equilibria."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def start_scene(system: System) -> Scene:
 def rest_data(
     system: System, rests: Sequence[Equilibrium], names: Sequence[str], moving: int = -1
 ) -> dict[str, Any]:
-    """Return a scene of several equilibria and the modes of one of them, which is shown first."""
+    """Return the scene of several equilibria and the modes of the last one."""
     clips = [
         rest_clip(system, rest, name or "rest") for rest, name in zip(rests, names, strict=True)
     ]
@@ -68,7 +68,7 @@ def rest_data(
 
 
 class Animation:
-    """A moving scene: shows itself in notebooks, writes itself to files."""
+    """An animated scene, which notebooks display and which can be saved to files."""
 
     def __init__(self, data: dict[str, Any]):
         self.data = data
@@ -78,7 +78,9 @@ class Animation:
         return page(self.data)
 
     def save(self, path: str | Path, at: float | None = None) -> Path:
-        """Write .html, .mp4, .gif, or as .png the picture of one instant: `at` seconds, else the start."""
+        """Write the animation as .html, .mp4 or .gif, or one instant as .png: at `at` seconds, by
+        default the start.
+        """
         target = Path(path)
         if target.suffix.lower() == ".png":
             from kinetree.models.scene.video import instant, write_picture

@@ -1,5 +1,5 @@
-"""Notebook displays of mechanisms, results and equilibria: a picture and a table; missing extras
-cause no error.
+"""Notebook displays of mechanisms, results and equilibria: a picture and a table; missing extras do
+not cause errors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOVING = 3  # names that stand for the shape of a mode
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a plain table; the first column to the left, the others to the right."""
+    """Return an HTML table; the first column is left-aligned, the others right-aligned."""
 
     def line(cells: Sequence[str], tag: str) -> str:
         aligned = (
@@ -87,7 +87,9 @@ def system_html(system: System) -> str:
 
 
 def result_html(result: Result) -> str:
-    """Return a plot; start, end and extremes of the first columns in units that fit; the events."""
+    """Return HTML with a plot; start, end and extremes of the first columns in suitable units; and
+    the events.
+    """
     names = [name for name in result.names if name not in result.EXTRA]
     rows = []
     for name in names[:NOTEBOOK_ROWS]:
@@ -115,7 +117,7 @@ def result_html(result: Result) -> str:
 
 
 def drawn(result: Result) -> str:
-    """Return the first page of plots, or nothing if matplotlib is missing."""
+    """Return the first page of plots as HTML, or an empty text if matplotlib is missing."""
     from kinetree.models.result.plots import PAGE, default_columns, image, plot
 
     if len(result) < 2:
@@ -127,7 +129,9 @@ def drawn(result: Result) -> str:
 
 
 def rest_html(rest: Equilibrium) -> str:
-    """Return coordinates, states, outputs, forces and small motions, each in a unit that fits."""
+    """Return HTML with coordinates, states, outputs, forces and vibration modes of an equilibrium,
+    each in a suitable unit.
+    """
     from kinetree.models.analysis.equilibrium_table import rest_rows, shape_of
 
     shown = ""

@@ -1,4 +1,6 @@
-"""Overlays of pictures: plots of chosen variables with a cursor, name, stage and time."""
+"""Overlays of film frames and pictures: plots of selected variables with a cursor, name, stage and
+time.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ FACES = (
 
 
 def tools() -> Any:
-    """Return Pillow's module of images."""
+    """Return the image module of Pillow."""
     try:
         from PIL import Image
     except ImportError:
@@ -37,7 +39,7 @@ def tools() -> Any:
 
 @cache
 def face(points: int) -> Any:
-    """Return a font of a size: matplotlib's, the system's, or Pillow's default."""
+    """Return a font of the given size: matplotlib's, the system's, or Pillow's default."""
     from PIL import ImageFont
 
     found = find_spec("matplotlib")
@@ -55,7 +57,7 @@ def face(points: int) -> Any:
 
 
 def ticks(low: float, high: float, count: int = TICKS) -> list[float]:
-    """Return round numbers between two others."""
+    """Return round tick values between two limits."""
     raw = (high - low) / count
     power = 10.0 ** np.floor(np.log10(raw))
     step = power * next(each for each in (1.0, 2.0, 5.0, 10.0) if each * power >= raw * (1 - 1e-9))
@@ -72,7 +74,7 @@ def beside(
     k: int,
     size: tuple[int, int],
 ) -> np.ndarray:
-    """Return scene to the left, plots to the right, name and time above."""
+    """Return a picture with the scene on the left, plots on the right, name and time on top."""
     from PIL import ImageDraw
 
     Image = tools()
@@ -109,7 +111,9 @@ def beside(
 
 
 def with_scale(scene: np.ndarray, stress: float, times: float) -> np.ndarray:
-    """Return a picture with the scale of the colours of stresses [Pa] below, and by how much bending is drawn larger."""
+    """Return a picture with a colour scale of stresses [Pa] and the exaggeration factor of
+    deformations below.
+    """
     from PIL import ImageDraw
 
     sheet = tools().fromarray(scene)
@@ -134,7 +138,7 @@ def strip(
     colour: str,
     font: Any,
 ) -> None:
-    """Draw one variable over time with its present value."""
+    """Draw one variable over time with its current value."""
     values = np.frombuffer(b64decode(plot["values"]), dtype="<f4").astype(float) + plot["base"]
     known = values[np.isfinite(values)]
     low, high = float(known.min()), float(known.max())

@@ -1,4 +1,4 @@
-"""Columns of a run as the page plots them, and the marks of its stages and events."""
+"""Columns of a run for the plots of the page, and the marks of its stages and events."""
 
 from __future__ import annotations
 
@@ -23,14 +23,12 @@ MINOR = ("energy",)  # seldom what one wants to see first
 
 
 def packed(values: np.ndarray, kind: str = "<f4") -> str:
-    """Return numbers as base64; not a number stays so."""
+    """Return numbers as base64 text; NaN is preserved."""
     return b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
 
 
 def curves(result: Result | None, motion: Motion, description: Description) -> list[dict[str, Any]]:
-    """Return outputs that move, then coordinates, forces and speeds, each in a unit that fits its
-    size.
-    """
+    """Return outputs that vary, then coordinates, forces and speeds, each in a suitable unit."""
     if result is None:
         return []
     names = [name for name in result.names if name not in result.EXTRA or name == "energy"]
@@ -71,7 +69,7 @@ def curves(result: Result | None, motion: Motion, description: Description) -> l
 
 
 def marks(result: Result | None, motion: Motion) -> dict[str, list[dict[str, Any]]]:
-    """Return stages with their beginnings, and events."""
+    """Return stages with their start times, and events."""
     if result is None:
         return {"stages": [], "events": []}
     names = list(result.stage_names)

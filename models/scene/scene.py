@@ -1,4 +1,6 @@
-"""A scene as plain data: bodies with their parts, poses over time, what stretches between them, arrows, traces, plots, marks in time."""
+"""A scene as plain data: bodies with their shapes, poses over time, elements between bodies,
+arrows, traces, plots, time marks.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ TRACES, SHOWN = 12, 2  # of a page, and of those at first
 
 
 class Scene:
-    """Everything that is drawn; `data()` returns the data that the page reads."""
+    """All displayed content of a mechanism; `data()` returns it as the page reads it."""
 
     def __init__(
         self,
@@ -77,7 +79,7 @@ class Scene:
 
     # -- what there is ----------------------------------------------------------------------------------------------------------------------
     def _points(self) -> dict[str, list[np.ndarray]]:
-        """Collect the points of every body, those of joints first."""
+        """Return the points of every body, with those of joints first."""
         found: dict[str, list[np.ndarray]] = {name: [] for name in ("ground", *self.bodies)}
         self.jointed = dict.fromkeys(found, 0)
         for place in self.places:
@@ -116,7 +118,7 @@ class Scene:
         return [pose[:3] + matrix(pose[3:]) @ point for point in points]
 
     def _size(self) -> float:
-        """Return the largest extent at the start, without distant attachments."""
+        """Return the largest extent of the mechanism at the start, without distant attachments."""
         seen, core = [], []
         for name in self.bodies:
             com = self.numbers.vector(self.description.bodies[name].com)
@@ -199,7 +201,7 @@ class Scene:
         }
 
     def _parts(self) -> tuple[dict[str, list[Part]], dict[str, list[Part]]]:
-        """Collect the shapes of bodies, ground and joints."""
+        """Return the shapes of bodies and ground, and those of joints."""
         size, ranges = self.size, self.ranges()
         standing, self.contacts = force_graphics.standing(self.description, self.numbers, size)
         for name, pieces in blades(self.description, self.numbers, size).items():
@@ -269,8 +271,8 @@ class Scene:
         return float(arm @ self.up) < -0.7 * float(np.linalg.norm(arm)) < 0.0
 
     def ground_height(self) -> float | None:
-        """Return the height of the ground plane along `up`: where contacts have it, else below
-        everything; none in free space.
+        """Return the height of the ground plane along `up`: that of contacts, else below
+        everything.
         """
         if self.terrain is not None:
             return float(min(self.terrain["points"][2::3])) - 0.02 * self.size
@@ -298,7 +300,7 @@ class Scene:
 
     # -- what moves -------------------------------------------------------------------------------------------------------------------------
     def traces(self) -> list[dict[str, Any]]:
-        """Return the points whose paths can be shown: position outputs, then ends of the tree."""
+        """Return the points whose paths can be shown: position outputs, then the ends of the tree."""
         found: list[dict[str, Any]] = []
         seen: list[tuple[str, np.ndarray]] = []
 
@@ -333,7 +335,7 @@ class Scene:
         return found
 
     def arrows(self) -> list[dict[str, Any]]:
-        """Return the reactions of joints and forces of contacts."""
+        """Return the arrows for joint reactions and contact forces."""
         found: list[dict[str, Any]] = []
         for place in self.places:
             if place.joint in self.motion.reactions and not place.count("free"):
@@ -382,7 +384,9 @@ class Scene:
         }  # fmt: skip
 
     def stresses(self, motion: Motion) -> dict[str, Any]:
-        """Return the stresses of the pieces of beams over time, and the largest stress of all that bends."""
+        """Return the stresses of beam pieces over time, and the largest stress of all flexible
+        parts.
+        """
         of_beams = bent_shapes.beam_stresses(self.description, motion, self.bodies)
         largest = [float(each.max(initial=0.0)) for each in of_beams]
         largest += [
@@ -395,7 +399,7 @@ class Scene:
         }
 
     def colour(self, body: str) -> str:
-        """Return the colour of a body that has none of its own; pieces of a beam have that of its root."""
+        """Return the default colour of a body; pieces of a beam have the colour of its root."""
         root = self.description.pieces.get(("bodies", body), body)
         return PALETTE[self.bodies.index(root if root in self.bodies else body) % len(PALETTE)]
 
@@ -426,7 +430,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Clip:
-    """A motion that a page can play."""
+    """One motion that the page can play."""
 
     name: str
     motion: Motion
@@ -435,7 +439,7 @@ class Clip:
 
 
 def extent(points: Sequence[np.ndarray] | np.ndarray) -> float:
-    """Return the largest side of the box about points."""
+    """Return the largest side of the bounding box of points."""
     return float(np.ptp(np.array(points), axis=0).max()) if len(points) > 1 else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Shapes of a description as parts: plain data with numbers, what the page and the pictures draw."""
+"""Shapes of a description as plain data with numbers, from which page and pictures are drawn."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def part(
 
 
 def quaternion(R: np.ndarray) -> np.ndarray:
-    """Return unit quaternion w, x, y, z of a rotation matrix, by its largest component."""
+    """Return the unit quaternion w, x, y, z of a rotation matrix, computed from its largest
+    component.
+    """
     trace = np.trace(R)
     squares = 0.25 * np.array([1.0 + trace, *(1.0 - trace + 2.0 * np.diag(R))])
     k = int(squares.argmax())
@@ -51,7 +53,7 @@ def quaternion(R: np.ndarray) -> np.ndarray:
 
 
 def along(axis: np.ndarray) -> np.ndarray:
-    """Return a rotation matrix that turns the z axis to a direction."""
+    """Return a rotation matrix that rotates the z axis to a direction."""
     u = axis / (np.linalg.norm(axis) or 1.0)
     side = np.cross(np.array([0.0, 0.0, 1.0]), u)
     sine = np.linalg.norm(side)
@@ -63,7 +65,7 @@ def along(axis: np.ndarray) -> np.ndarray:
 def given_part(
     shape: Shape, numbers: Numbers, folder: Path, at: Sequence[Any] | None = None
 ) -> Part:
-    """Return a shape of the description as a part."""
+    """Return a shape of the description as plain data."""
     R = np.eye(3)
     if shape.axis is not None:
         R = along(numbers.vector(shape.axis))
@@ -104,7 +106,7 @@ def given_part(
 
 
 def read_mesh(path: Path, scale: float, solid: int | None = None) -> Part:
-    """Return the triangles of a file of meshes or STEP solids as keys of a part."""
+    """Return the triangles of a mesh file or of STEP solids as keys of a shape."""
     try:
         surface = read_surface(path, solid)
     except SurfaceError as error:
@@ -116,7 +118,7 @@ def read_mesh(path: Path, scale: float, solid: int | None = None) -> Part:
 
 
 def extruded(corners: Sequence[np.ndarray], height: float) -> Part:
-    """Return a prism over an outline, half of it on each side of z = 0."""
+    """Return a prism over an outline, centred about z = 0."""
     flat = np.array(corners)
     if signed_area(flat) < 0.0:
         flat = flat[::-1]
@@ -133,7 +135,7 @@ def extruded(corners: Sequence[np.ndarray], height: float) -> Part:
 
 
 def triangulated(flat: np.ndarray) -> list[tuple[int, int, int]]:
-    """Return ears cut off an outline that runs counter-clockwise, one after another."""
+    """Return the triangles of a counterclockwise outline by ear clipping."""
     left, found = list(range(len(flat))), []
     while len(left) > 3:
         for k in range(len(left)):

@@ -1,4 +1,6 @@
-"""Triangles to pixels: a depth buffer, colours between the corners, shadows on the ground. No graphics card, no window."""
+"""Software renderer: triangles to pixels with a depth buffer, colours interpolated between corners,
+shadows on the ground; needs no graphics card or window.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from numba import njit
 
 @njit(cache=True)
 def seen(corners):
-    """Return the corners of a triangle and twice its signed area; 0 where a corner lies behind the
-    eye.
+    """Return the corners of a triangle and twice its signed area; 0 if a corner is behind the
+    camera.
     """
     a, b, c = (
         (corners[0, 0], corners[0, 1], corners[0, 2]),
@@ -22,7 +24,9 @@ def seen(corners):
 
 @njit(cache=True)
 def fill(image, nearness, corners, colours) -> None:
-    """Draw triangles of x, y [pixels] and 1/distance (n, 3, 3) with colours at their corners (n, 3, 3), the nearest in front."""
+    """Draw triangles of x, y [pixels] and 1/distance (n, 3, 3) with colours at their corners (n, 3,
+    3); the nearest surface is visible.
+    """
     height, width = nearness.shape
     for n in range(corners.shape[0]):
         (x0, y0, w0), (x1, y1, w1), (x2, y2, w2), area = seen(corners[n])
@@ -64,7 +68,7 @@ def stencil(mask, corners) -> None:
 
 
 class Eye:
-    """A camera: world points to pixels and 1/distance."""
+    """A camera: maps points in ground axes to pixels and 1/distance."""
 
     def __init__(
         self,
@@ -83,7 +87,9 @@ class Eye:
         self.size = size
 
     def see(self, points: np.ndarray) -> np.ndarray:
-        """x, y in pixels from the upper left, and 1/distance, which is not above 0 behind the eye."""
+        """Return x, y in pixels from the upper left corner, and 1/distance, which is not positive
+        behind the camera.
+        """
         local = (points - self.place) @ self.axes.T
         w = -1.0 / np.where(np.abs(local[..., 2]) < 1e-12, 1e-12, local[..., 2])
         x = 0.5 * self.size[0] + self.scale * local[..., 0] * w

@@ -1,4 +1,4 @@
-"""Parts as triangles: corners, normals at the corners, colours; what a picture without a graphics card is drawn from."""
+"""Shapes as triangles with corners, normals and colours, for the software renderer."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Triangles = tuple[
 
 
 def rgb_of(colour: str) -> np.ndarray:
-    """Return the linear light of #rrggbb."""
+    """Return the linear RGB values of a colour #rrggbb."""
     return (np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0) ** 2.2
 
 
 def lathe(
     profile: Sequence[tuple[float, float]], smooth: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the surface of revolution about z over (radius, height) from below to above; flat
-    between the corners of the profile, or smooth like a ball.
+    """Return the surface of revolution about z over (radius, height) from bottom to top; with flat
+    faces between the corners of the profile, or smooth like a ball.
     """
     angles = np.linspace(0.0, 2 * np.pi, ROUND + 1)
     c, s = np.cos(angles), np.sin(angles)
@@ -54,20 +54,20 @@ def lathe(
 
 
 def flat(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return triangles with flat shading."""
+    """Return triangles with flat shading: corners and face normals."""
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
     return corners, np.repeat(normal[:, np.newaxis], 3, axis=1)
 
 
 def ball(radius: float, low: float = 0.0, high: float = 0.0) -> list[tuple[float, float]]:
-    """Return the profile of a sphere, or of a capsule if its halves are moved apart."""
+    """Return the profile of a sphere, or of a capsule if its halves are separated (`low`, `high`)."""
     angles = np.linspace(-np.pi / 2, np.pi / 2, RINGS + 1)
     return [(radius * np.cos(a), radius * np.sin(a) + (low if a < 0 else high)) for a in angles]
 
 
 def surface(piece: Part) -> tuple[np.ndarray, np.ndarray]:
-    """Return the triangles of a part in its own axes."""
+    """Return the triangles of a shape in its own axes."""
     kind, size = piece["kind"], piece["size"]
     if kind == "box":
         x, y, z = (0.5 * each for each in size)
@@ -105,7 +105,7 @@ def surface(piece: Part) -> tuple[np.ndarray, np.ndarray]:
 
 
 def triangles(pieces: Sequence[Part], colour: str) -> Triangles:
-    """Return the triangles of all opaque parts of a body in its axes."""
+    """Return the triangles of all opaque shapes of a body in the body's axes."""
     corners, normals, colours = [], [], []
     for piece in pieces:
         points, ways = surface(piece)
@@ -119,7 +119,9 @@ def triangles(pieces: Sequence[Part], colour: str) -> Triangles:
 
 
 def line_parts(line: dict[str, Any], length: float) -> list[Part]:
-    """Return a spring, a rope or a cylinder of a length, along z from its first end."""
+    """Return the shapes of a spring, a rope or a cylinder of given length, along z from its first
+    end.
+    """
 
     def bar(radius: float, begin: float, end: float, colour: str) -> Part:
         return {
@@ -190,7 +192,7 @@ def turn_of_wire(line: dict[str, Any], a: np.ndarray, b: np.ndarray) -> Triangle
 
 
 def coil(radius: float, length: float, rest: float, colour: str) -> Part:
-    """Return a wire in turns as a mesh: a square tube around a helix."""
+    """Return a coil spring as a mesh: a tube of square section around a helix."""
     whole = max(rest, 0.2 * radius)
     end = min(0.12 * whole, 1.2 * radius) * length / whole
     turns = int(np.clip(round((whole - 2 * end) / (0.75 * radius)), 4, 22))

@@ -1,4 +1,6 @@
-"""Moving pictures of a scene, drawn by the processor: .mp4 through the encoder that imageio-ffmpeg carries, .gif through Pillow, single pictures."""
+"""Films and pictures of a scene, rendered in software: .mp4 through the encoder of imageio-ffmpeg,
+.gif through Pillow, single pictures.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ AMBIENT, SUN, SHADE = 0.62, 0.52, 0.72
 
 
 class Painter:
-    """Draws one clip of a scene."""
+    """Renders one clip of a scene."""
 
     def __init__(self, data: Mapping[str, Any], size: tuple[int, int], clip: int = 0):
         self.data, self.clip = data, data["clips"][clip]
@@ -83,7 +85,7 @@ class Painter:
         return way
 
     def _eye(self, size: tuple[int, int]) -> Eye:
-        """Return the camera with the same initial view as the page."""
+        """Return the camera with the page's initial view."""
         up, middle, reach = (
             self.up,
             np.array(self.data["middle"]),
@@ -121,7 +123,7 @@ class Painter:
         return Eye(middle + distance * way, middle, up, float(ANGLE), size)
 
     def _fitting(self, way: np.ndarray, aspect: float) -> float:
-        """Return the camera distance at which the outline fills the picture."""
+        """Return the camera distance at which the outermost points fill the picture."""
         right = np.cross(self.up, way)
         right = right / np.linalg.norm(right)
         p = np.array(self.data["outline"]) - np.array(self.data["middle"])
@@ -131,7 +133,7 @@ class Painter:
         )
 
     def _empty(self, carried: np.ndarray | float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Return the picture of sky and floor, and where the floor is visible."""
+        """Return the picture of sky and floor, and the mask of pixels where the floor is visible."""
         width, height = self.eye.size
         x, y = np.meshgrid(
             (np.arange(width) - 0.5 * width) / self.eye.scale,
@@ -265,7 +267,7 @@ def film(data: Mapping[str, Any], suffix: str, clip: int = 0) -> Iterator[np.nda
 
 
 def write_video(data: Mapping[str, Any], path: Path) -> Path:
-    """Write .mp4 or .gif."""
+    """Write a film as .mp4 or .gif."""
     suffix = path.suffix.lower()
     if suffix == ".gif":
         pictures = [tools().fromarray(picture).quantize(128) for picture in film(data, suffix)]
@@ -300,7 +302,7 @@ def write_video(data: Mapping[str, Any], path: Path) -> Path:
 
 
 def instant(data: Mapping[str, Any], at: float | None, clip: int = 0) -> float:
-    """Return the part of a clip that has passed at a time; the start where none is given."""
+    """Return the fraction of a clip at a time; 0 (the start) without a time."""
     time = unpacked(data["clips"][clip]["time"], "<f8")
     if at is None or time.size < 2:
         return 0.0
@@ -316,7 +318,7 @@ def write_picture(
     clip: int = 0,
     size: tuple[int, int] = SIZES[".png"],
 ) -> Path:
-    """Write one instant of a clip as .png."""
+    """Write one instant of a clip as a .png file."""
     painter = Painter(data, size, clip)
     with whole_file(path) as draft:
         tools().fromarray(painter.picture(int(round(part * (painter.time.size - 1))))).save(draft)

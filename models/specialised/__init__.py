@@ -1,1 +1,3 @@
-"""Machine code of one mechanism: traced operations compiled by LLVM, without a C compiler."""
+"""Specialised machine code of one mechanism: traced operations compiled by LLVM, without a C
+compiler.
+"""

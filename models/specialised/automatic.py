@@ -1,8 +1,11 @@
-"""The choice between the engine and straight-line code of one mechanism, made while a run goes on.
+"""Automatic choice between the generic engine and specialised straight-line code, made during a
+run.
 
-The steps that a run will take are not known before; those of its first part foretell the rest. Straight-line code is traced and compiled where what
-it saves on them is a multiple of what it costs. Only counts decide, with prices measured once, so that equal runs choose equally: the last bits of a
-run do not depend on the load of a machine. What was chosen and why stands in `why`.
+The number of steps is not known in advance; it is extrapolated from the first part of the run.
+Straight-line code is traced and compiled if the time it saves is a multiple of its cost. The
+decision uses only operation counts with prices measured once, so that equal runs decide equally:
+results do not depend, even in the last bits, on the load of the machine. `why` tells what was
+chosen and why.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ JUDGED = 0.02, 2  # part of a run, and rows, after which the rest is foretold
 
 
 class Choice:
-    """Straight-line code for the rest of a run, where it pays."""
+    """Switches to specialised straight-line code for the rest of a run if that pays."""
 
     def __init__(self, worth: float = WORTH) -> None:
         self.worth = worth
@@ -38,7 +41,7 @@ class Choice:
         self._open = True
 
     def consider(self, run: Run, rows: int, done: float) -> None:
-        """Decide once, after `rows` rows and a part `done` of the run."""
+        """Decide once, after `rows` rows and a fraction `done` of the run."""
         if not self._open or done < JUDGED[0] or rows < JUDGED[1]:
             return
         self._open = False
@@ -58,7 +61,9 @@ class Choice:
 
 
 def made_for(unit: Unit) -> list[Motion | str]:
-    """Connect a unit with straight-line code; return that of every structure, or why it has none."""
+    """Connect a unit with specialised code; return the operations of every structure, or why it has
+    none.
+    """
     # a run that needs none of it starts without importing what traces and compiles
     from kinetree.models.specialised.specialised_rates import attach, machine_of, motions
 
@@ -68,7 +73,9 @@ def made_for(unit: Unit) -> list[Motion | str]:
 
 
 def size(compiled: Compiled) -> tuple[int, int, int, int]:
-    """Return bodies, constraint rows, instructions and sensors of an evaluation of a structure."""
+    """Return the numbers of bodies, constraint rows, instructions and sensors in one evaluation of
+    a structure.
+    """
     counts, header = compiled.counts, HEADER.of(compiled.ints)
     phases = compiled.ints[HEADER.at("phase") :]
     instructions = int(phases[ENERGY] - phases[TIME])
@@ -76,39 +83,39 @@ def size(compiled: Compiled) -> tuple[int, int, int, int]:
 
 
 def engine_time(compiled: Compiled) -> float:
-    """Return about how many seconds the engine takes for an evaluation of a structure."""
+    """Return the estimated seconds that the engine takes for one evaluation of a structure."""
     return sum(each * part for each, part in zip(ENGINE, size(compiled), strict=True))
 
 
 def operations(compiled: Compiled) -> float:
-    """Return about how many operations the straight-line code of a structure has."""
+    """Return the estimated number of operations of a structure's straight-line code."""
     return sum(each * part for each, part in zip(OPERATIONS, size(compiled), strict=True))
 
 
 def gain(unit: Unit) -> float:
-    """Return seconds that straight-line code saves on an evaluation, of the first structure."""
+    """Return the seconds per evaluation that straight-line code saves, for the first structure."""
     possible = unit.method in ("auto", "DEC") and not unit.description.reduced
     return saved_by(unit.compiled[0]) if possible else 0.0
 
 
 def saved_by(compiled: Compiled) -> float:
-    """Return seconds that straight-line code of a structure saves on an evaluation."""
+    """Return the seconds per evaluation that straight-line code of a structure saves."""
     return max(0.0, engine_time(compiled) - PER_OPERATION * operations(compiled))
 
 
 def cost(unit: Unit) -> float:
-    """Return seconds to trace and compile all structures of a unit."""
+    """Return the estimated seconds to trace and compile all structures of a unit."""
     return price_of(sum(map(operations, unit.compiled)))
 
 
 def price_of(count: float) -> float:
-    """Return seconds to trace and compile so many operations."""
+    """Return the estimated seconds to trace and compile a number of operations."""
     return BEGIN + MAKE * count
 
 
 def worthwhile(compiled: Compiled) -> tuple[float, float]:
-    """Return about how many operations the straight-line code of a structure has, and the number of
-    evaluations from which on a run takes it by itself; infinite where it saves nothing.
+    """Return the estimated operations of a structure's straight-line code, and the number of
+    evaluations above which a run chooses it; infinity if it saves nothing.
     """
     count, saved = operations(compiled), saved_by(compiled)
     return count, WORTH * price_of(count) / saved if saved > 0.0 else float("inf")

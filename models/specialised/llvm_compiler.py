@@ -22,7 +22,7 @@ SIGNATURES = {
 
 @dataclass
 class Machine:
-    """The functions of one compiled text."""
+    """The functions of one compiled LLVM text."""
 
     functions: dict[str, Callable[..., int]]
     engine: object  # keeps the code alive
@@ -41,7 +41,7 @@ class Machine:
 
 @lru_cache(maxsize=1)
 def initialize() -> None:
-    """LLVM for this processor."""
+    """Initialise LLVM for this processor."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -49,7 +49,7 @@ def initialize() -> None:
 
 
 def target():
-    """Return code generation for this processor; each engine owns one."""
+    """Return a code generator for this processor; every engine needs its own."""
     import llvmlite.binding as llvm
 
     initialize()
@@ -63,7 +63,9 @@ def target():
 
 
 def object_code(text: str, triple: str, processor: str) -> bytes:
-    """Return an object file of a text for a processor of any platform, optimised as for this one."""
+    """Return the object file of a text for a processor of any platform, optimised in the same way
+    as for this machine.
+    """
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()
@@ -86,7 +88,7 @@ def optimise(module, machine) -> None:
 
 
 class Objects:
-    """Object code on disk by the hash of its source."""
+    """Cache of object code on disk, keyed by the hash of its source."""
 
     def __init__(self, key: str):
         self.path = cache_root() / "specialised" / f"{key}.o"
@@ -101,7 +103,7 @@ class Objects:
         return content
 
     def keep(self, module, content: bytes) -> None:
-        """Store the object code that LLVM has compiled, atomically."""
+        """Store compiled object code atomically."""
         self.size = len(content)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=self.path.parent, delete=False) as file:
@@ -110,7 +112,7 @@ class Objects:
 
 
 def compiled(text: str) -> Machine:
-    """Return the functions of a text."""
+    """Return the compiled functions of a text, from the cache if possible."""
     import llvmlite
     import llvmlite.binding as llvm
 
@@ -136,7 +138,7 @@ def compiled(text: str) -> Machine:
 
 
 def interface(text: str) -> str:
-    """Return the declarations alone, used when the object code is on disk."""
+    """Return only the declarations of a text, for object code that is cached."""
     found = [line for line in text.splitlines() if line.startswith("define i")]
     return "\n".join(
         line.replace("define", "declare", 1).removesuffix("{")

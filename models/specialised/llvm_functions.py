@@ -1,4 +1,6 @@
-"""Functions of LLVM text: one straight line, or several blocks that hand numbers on in an array; loops over many states."""
+"""LLVM functions: one straight line of code, or several blocks that pass values in an array; loops
+over many states.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,7 @@ ARRAYS = ("q", "u", "x", "inputs", "parameters")
 
 
 def function(code: Code, name: str, parameters: Sequence[str], linkage: str = "") -> str:
-    """Return an LLVM function; many operations are split into functions that pass numbers in
-    `kept`.
-    """
+    """Return an LLVM function; long code is split into functions that pass values in `kept`."""
     trace, tape = code.trace, code.tape
     given = [i for i in trace.live if tape.nodes[i][0] in ("const", "symbol")]
     known = set(given)
@@ -61,7 +61,7 @@ def function(code: Code, name: str, parameters: Sequence[str], linkage: str = ""
 
 
 def in_turn(name: str, parameters: Sequence[str], linkage: str, count: int, kept: int) -> str:
-    """Return the function that calls all blocks; 0 where all of them return 0."""
+    """Return the function that calls all blocks; it returns 0 if all of them do."""
     passed = ", ".join(
         [*(f"{each.split()[0]} {each.split()[-1]}" for each in parameters), "ptr %kept"]
     )
@@ -81,7 +81,7 @@ def in_turn(name: str, parameters: Sequence[str], linkage: str, count: int, kept
 
 
 def llvm_text(trace: Trace) -> str:
-    """Return a module with `evaluate`, and with `many` for rows of states."""
+    """Return an LLVM module with `evaluate`, and `many` for rows of states."""
     code = Code(trace)
     whole = function(
         code,
@@ -92,10 +92,10 @@ def llvm_text(trace: Trace) -> str:
 
 
 def lanes_text(trace: Trace, width: int = 8) -> str:
-    """Return a module with `lanes`: `count` times `width` states in rows of `stride` numbers, one
-    row for t and each of q, u, x and the inputs.
+    """Return an LLVM module with `lanes`, which evaluates `count` times `width` states in rows of
+    `stride` numbers, one row for t and each of q, u, x and the inputs.
 
-    Returns the number of blocks before the first one that is not valid.
+    The generated function returns the number of blocks before the first invalid one.
     """
     code = Code(trace, width)
     parameters = [
@@ -134,8 +134,8 @@ done:
 
 
 def many(trace: Trace) -> str:
-    """Return the loop over rows of q and u; the generated function returns the first invalid row,
-    or the count.
+    """Return LLVM code of the loop over rows of q and u; the generated function returns the first
+    invalid row, or the count.
     """
     nq, nu = len(trace.arguments["q"]), len(trace.arguments["u"])
     return f"""

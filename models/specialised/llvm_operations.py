@@ -1,7 +1,8 @@
 """LLVM text of the operations of a trace, on numbers or in lanes of vector registers.
 
-Sines and cosines are those of the engine (quarter turns taken off in three parts, polynomials of fdlibm), in line and without a jump. Status 1: a
-condition of the trace does not hold, or an angle is beyond the range of that reduction; what is in `out` then does not count.
+Sines and cosines use the algorithm of the engine (reduction by quarter turns in three parts,
+polynomials of fdlibm), inlined and without branches. Status 1: a condition of the trace does not
+hold, or an angle is beyond the range of that reduction; the values in `out` are then invalid.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def real(x: float) -> str:
 
 
 class Code:
-    """Lines of one function, on numbers or on lanes of `width` numbers."""
+    """LLVM lines of one function, on numbers or on lanes of `width` numbers."""
 
     def __init__(self, trace: Trace, width: int = 1):
         self.trace, self.tape, self.width = trace, trace.tape, width
@@ -53,13 +54,13 @@ class Code:
         self.called: set[str] = set()
 
     def new(self, text: str) -> str:
-        """Return a line with a name for its result."""
+        """Append a line and return the name of its result."""
         self.count += 1
         self.lines.append(f"  %v{self.count} = {text}")
         return f"%v{self.count}"
 
     def constant(self, x: float) -> str:
-        """Return a number in every lane."""
+        """Return a constant repeated in every lane."""
         return f"splat (double {real(x)})" if self.width > 1 else real(x)
 
     def whole(self, k: int) -> str:
@@ -78,7 +79,7 @@ class Code:
         return self.new(f"fcmp {sign} {self.double} {a}, {b}")
 
     def intrinsic(self, name: str, a: str) -> str:
-        """Return a function of LLVM."""
+        """Emit a call of an LLVM intrinsic function."""
         full = f"llvm.{name}.{self.suffix}"
         self.called.add(f"declare {self.double} @{full}({self.double})")
         return self.new(f"call {self.double} @{full}({self.double} {a})")
@@ -88,14 +89,14 @@ class Code:
         return self.new(f"{name} {self.double} {a}, {b}")
 
     def polynomial(self, z: str, c: tuple[float, ...]) -> str:
-        """Return c0 + c1 z + ..."""
+        """Emit the polynomial c0 + c1 z + ...."""
         found = self.constant(c[-1])
         for each in reversed(c[:-1]):
             found = self.op("fadd", self.op("fmul", z, found), self.constant(each))
         return found
 
     def sine_and_cosine(self, angle: str) -> tuple[str, str]:
-        """Return both of one angle, as `algebra.trigonometry` has them."""
+        """Emit sine and cosine of one angle by the algorithm of `algebra.trigonometry`."""
         source = KERNELS.original("algebra.trigonometry")
         quarter = [self.constant(each) for each in source.QUARTER]
         quarters = self.op("fmul", angle, self.constant(0.6366197723675814))
@@ -132,7 +133,9 @@ class Code:
         return self.new(f"trunc {self.word} {half} to {self.bit}")
 
     def symbol(self, group: str, k: int) -> str:
-        """Return an argument; lanes have one row of states for each."""
+        """Return the LLVM operand of argument k of a group; in lanes every argument has a row of
+        states.
+        """
         if self.width > 1 and group != "parameters":
             at = self.new(f"mul i64 %stride, {self.first[group] + k}")
             pointer = self.new(f"getelementptr double, ptr %rows, i64 {at}")
@@ -149,7 +152,7 @@ class Code:
         )
 
     def node(self, i: int) -> str:
-        """Return the value of a node, once."""
+        """Return the LLVM operand of a node, which is emitted once."""
         kind, *rest = self.tape.nodes[i]
         if kind == "const":
             return self.constant(rest[0])
@@ -186,7 +189,7 @@ class Code:
         )
 
     def modulo(self, a: str, b: str) -> str:
-        """Return the remainder with the sign of b."""
+        """Emit the remainder of a/b with the sign of b."""
         r, zero = self.exact("frem", a, b), self.constant(0.0)
         other = self.new(
             f"xor {self.bit} {self.compare('olt', r, zero)}, {self.compare('olt', b, zero)}"
@@ -195,7 +198,7 @@ class Code:
         return self.choose(turn, self.exact("fadd", r, b), r)
 
     def called_function(self, kind: str, a: list[str]) -> str:
-        """Return a function of the C library, lane by lane."""
+        """Emit a call of a C library function, lane by lane."""
         self.called.add(f"declare double @{kind}({', '.join(['double'] * len(a))})")
         if self.width == 1:
             return self.new(f"call double @{kind}({', '.join(f'double {each}' for each in a)})")
@@ -213,7 +216,7 @@ class Code:
         return []
 
     def begun(self) -> None:
-        """Reset the code of a function."""
+        """Reset the code to start a new function."""
         self.lines, self.count, self.value, self.turned, self.valid = [], 0, {}, {}, []
 
     def block(
@@ -223,7 +226,7 @@ class Code:
         watches: Sequence[tuple[int, bool]],
         first: bool,
     ) -> None:
-        """Emit the lines of nodes, results (by number) and conditions."""
+        """Emit the code of nodes, results (by number) and conditions."""
         for i in items:
             self.value[i] = self.node(i)
         for k in results:
@@ -237,7 +240,7 @@ class Code:
         self.valid += self.further_conditions([self.trace.results[k] for k in results], first)
 
     def status(self) -> None:
-        """Return 0 if all conditions hold."""
+        """Emit the status: 0 if all conditions hold."""
         good = "splat (i1 true)" if self.width > 1 else "true"
         for each in self.valid:
             good = self.new(f"and {self.bit} {good}, {each}")
@@ -248,17 +251,17 @@ class Code:
         self.lines.append(f"  ret i32 {found}")
 
     def place(self, k: int) -> str:
-        """Return the pointer to a number shared between blocks."""
+        """Return the pointer to a value that is shared between blocks."""
         return self.new(f"getelementptr double, ptr %kept, i64 {k * self.width}")
 
     def read(self, i: int, k: int) -> None:
-        """Emit the load of a number from an earlier block."""
+        """Emit the load of a value computed in an earlier block."""
         value = self.new(f"load {self.double}, ptr {self.place(k)}, align 8")
         condition = self.tape.nodes[i][0] in CONDITIONS
         self.value[i] = self.compare("une", value, self.constant(0.0)) if condition else value
 
     def keep(self, i: int, k: int) -> None:
-        """Emit the store of a number for later blocks."""
+        """Emit the store of a value for later blocks."""
         value = self.value[i]
         if self.tape.nodes[i][0] in CONDITIONS:
             value = self.new(f"uitofp {self.bit} {value} to {self.double}")

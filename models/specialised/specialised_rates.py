@@ -1,8 +1,10 @@
-"""Straight-line code for the right-hand side of runs: rates of coordinates, speeds and states, and the power of the loads, of every structure.
+"""Straight-line code for the right-hand side of runs: rates of coordinates, speeds and states, and
+the power of the loads, of every structure.
 
     int32 own(double t, const double *y, const double *val, double *ydot)           (`solvers/instance/derivatives.py` calls it)
 
-The code holds for the parameters it was made for, which it compares; inputs, locked joints and what actuators hold are read from the registers `val`.
+The code is valid only for the parameters built into it, which it checks; inputs, locked joints and
+actuator values are read from the registers `val`.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ FOLDED = 3  # how many operations of the formulas become one: beyond MAX_STRAIGH
 
 @dataclass(frozen=True)
 class Place:
-    """The array and index of an argument."""
+    """The array and index where generated code finds an argument."""
 
     array: str  # y or val
     at: int
@@ -42,7 +44,7 @@ class Place:
 
 @dataclass
 class Motion:
-    """The right-hand side of one structure as operations, and the places of their arguments."""
+    """The right-hand side of one structure as operations, with the places of their arguments."""
 
     trace: Trace
     places: dict[str, list[Place]]
@@ -50,7 +52,9 @@ class Motion:
 
 
 def motion(system: System) -> Motion:
-    """Return the operations of a structure; raise ValueError with the reason if there are none."""
+    """Return the operations of a structure's right-hand side; raises ValueError with the reason if
+    there are none.
+    """
     c = system.compiled
     if c.counts["nc"]:
         raise ValueError("contacts that open and close are switched by the engine")
@@ -78,7 +82,7 @@ def motion(system: System) -> Motion:
 
 
 def motions(unit: Unit) -> list[Motion | str]:
-    """Return for every structure its operations, or the reason why it has none."""
+    """Return the operations of every structure, or the reason why it has none."""
     found: list[Motion | str] = []
     for stage, structure in zip(unit.stages, unit.compiled, strict=True):
         try:
@@ -98,12 +102,12 @@ def of_stage(unit: Unit, stage: Structure, structure: Compiled) -> System:
 
 
 def machine_of(found: Sequence[Motion | str]) -> Machine | None:
-    """Return the machine code of motions; None where no structure has any."""
+    """Return the compiled machine code; None if no structure has operations."""
     return compiled(llvm_text(found)) if any(isinstance(each, Motion) for each in found) else None
 
 
 class CodeOwner(Protocol):
-    """A unit that keeps the code alive whose addresses stand in its integers."""
+    """A unit that keeps alive the code whose addresses are in its ints."""
 
     own: Any
     ints: np.ndarray
@@ -123,7 +127,7 @@ def attach(unit: CodeOwner, found: Sequence[Motion | str], machine: Machine | No
 
 
 class MotionCode(Code):
-    """LLVM text of a motion."""
+    """LLVM code of one structure's right-hand side."""
 
     def __init__(self, motion: Motion):
         super().__init__(motion.trace)
@@ -138,7 +142,7 @@ class MotionCode(Code):
         return self.new(f"load double, ptr {pointer}")
 
     def further_conditions(self, results: Sequence[int], first: bool) -> list[str]:
-        """Return parameters as built in; rates that are finite."""
+        """Return additional conditions: parameters equal those built in, and rates are finite."""
         known = self.motion.parameters if first else []
         found = [
             self.compare("oeq", self.number(Place("val", register)), real(value))

@@ -1,4 +1,6 @@
-"""A system whose accelerations come from machine code of its own; everything else is that of the generic engine."""
+"""A system whose accelerations are computed by specialised machine code; everything else uses the
+generic engine.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +107,7 @@ class Specialised:
         return f"Specialised({self.generic.name!r}, {self.engine}: {self.why})"
 
     def _blocks(self) -> None:
-        """Allocate the arguments; their addresses are fixed in the code."""
+        """Allocate the arrays of arguments, whose addresses are built into the code."""
         c = self.generic.compiled
         sizes = {
             "q": len(c.coordinates),
@@ -170,8 +172,8 @@ class Specialised:
         progress: Callable[[float], None] | None = None,
         stream: str | Path | None = None,
     ) -> Result:
-        """Simulate like `System.simulate` with specialised right-hand sides; `motions` lists
-        exceptions.
+        """Simulate like `System.simulate` with specialised right-hand sides; `motions` tells which
+        structures have none, and why.
         """
         system = self.generic
         known(method, LAGRANGE | HAMILTON, "DEC")
@@ -205,8 +207,8 @@ class Specialised:
     def accelerations_many(
         self, t: Any, q: Any, u: Any, inputs: Mapping[str, Any] | None = None, **rest: Any
     ) -> Any:
-        """Return u̇ of many states in lanes; forces, loads, states or failing rows use the generic
-        engine.
+        """Return u̇ of many states in SIMD lanes; with forces, loads, states or for failing rows
+        the generic engine is used.
         """
         threads = rest.pop("threads", None)
         if self.engine != "specialised" or any(
@@ -239,7 +241,7 @@ class Specialised:
         return self.generic._fast.ws.val[c.start_x : c.start_x + len(c.states)]
 
     def _given(self, inputs: Mapping[str, Any] | None) -> np.ndarray:
-        """Return inputs in their order, one value or one per state."""
+        """Return the inputs in order, one value for all or one per state."""
         c, starts = self.generic.compiled, self.generic._fast.input_starts()
         unknown = set(inputs or {}) - set(c.inputs)
         if unknown:
@@ -280,7 +282,7 @@ class Specialised:
 
     # -- measurement ------------------------------------------------------------------------------------------------------------------------
     def _repeat(self) -> Callable[[], object]:
-        """Return many evaluations of the start state."""
+        """Return a function that evaluates the start state many times, for timing."""
         assert self.machine is not None
         rows = [np.repeat(self._arguments[name][None, :], REPEATS, axis=0) for name in ("q", "u")]
         out = np.empty((REPEATS, self._out.size))
@@ -297,7 +299,7 @@ class Specialised:
         return lambda: entry(REPEATS, 0.0)
 
     def _timed(self, run: Callable[[], object]) -> float:
-        """Return the best of a few rounds, s per evaluation."""
+        """Return the best time of a few rounds [s per evaluation]."""
         self.generic._fast.set_state(*self.generic.start())
         run()
         best = np.inf

@@ -1,1 +1,1 @@
-"""A compiled mechanism and how to ask it."""
+"""A compiled mechanism: evaluation, simulation and analyses."""

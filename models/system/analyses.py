@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Analyses:
-    """Part of System with the methods of all analyses."""
+    """The methods of System for analyses."""
 
     @property
     def _whole(self) -> System:
@@ -38,10 +38,11 @@ class Analyses:
         inputs: Mapping[str, ArrayLike] | None = None,
         **how: Any,
     ) -> Ensemble:
-        """Return runs with a row of values per parameter (or input): `runs["name"]` has the shape
-        (runs, rows).
+        """Return many runs with one row of values per parameter (or input): `runs["name"]` has the
+        shape (runs, rows).
 
-        `how`: integrator (explicit Runge-Kutta methods in lanes), step, tolerance, outputs (names), threads, lanes (True: or nothing), progress.
+        `how`: integrator (explicit Runge-Kutta methods in lanes), step, tolerance, outputs (names),
+        threads, lanes (True: raise unless lanes can be used), progress.
         """
         from kinetree.models.run.ensemble import simulate_many
 
@@ -56,7 +57,7 @@ class Analyses:
         tolerance: float | None = None,
         start_time: float | None = None,
     ) -> Stepper:
-        """Return a motion for a loop of one's own: set inputs, `advance()` by steps of `step`
+        """Return a simulation for a loop of the caller: set inputs, `advance()` by steps of `step`
         seconds, read outputs, save and restore.
         """
         from kinetree.models.run.stepper import Stepper
@@ -66,8 +67,8 @@ class Analyses:
     def steppers(
         self, count: int, step: float = 1e-3, threads: int | None = None, **how: Any
     ) -> Steppers:
-        """Return many motions side by side, in arrays; `how`: inputs, integrator, method,
-        tolerance, start_time as for `stepper`.
+        """Return many simulations that are advanced together, with arrays of values; `how`: inputs,
+        integrator, method, tolerance, start_time as for `stepper`.
         """
         from kinetree.models.run.parallel_steppers import Steppers
 
@@ -83,9 +84,10 @@ class Analyses:
         **how: Any,
     ) -> Any:
         """Return a Gymnasium environment on a stepper: names of observations, bounds of the inputs
-        that are actions, a reward of the stepper.
+        that are actions, a reward computed from the stepper.
 
-        `how`: ended (of the stepper), start (values, or a function of a random generator), and what `stepper` takes. Needs the extra `learning`.
+        `how`: ended (a function of the stepper), start (values, or a function of a random
+        generator), and the arguments of `stepper`. Needs the extra `learning`.
         """
         from kinetree.models.run.gymnasium_environment import environment
 
@@ -117,7 +119,9 @@ class Analyses:
 
     @property
     def preparations(self) -> dict[str, Equilibrium]:
-        """Return every equilibrium of `run.prepare` by the name of its step, each found from the last."""
+        """Return every equilibrium of `run.prepare` by the name of its step, each computed from the
+        one before.
+        """
         from kinetree.models.analysis.preparation_stages import Preparations
 
         preparation = Preparations(self._whole)
@@ -147,9 +151,10 @@ class Analyses:
         outputs: Sequence[str] | None = None,
         states: Mapping[str, float] | None = None,
     ) -> Linear:
-        """Return the small motions about a state, at rest or moving (default: the start at rest).
+        """Return the linearisation about a state, in equilibrium or moving (default: the start at
+        rest).
 
-        A, B, C, D, modes, mass, damping and stiffness; the controllers take part.
+        A, B, C, D, modes, mass, damping and stiffness; controllers are included.
         """
         from kinetree.models.analysis.operating_point import linear_at_state
 
@@ -166,7 +171,7 @@ class Analyses:
     def linear_chain(
         self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any
     ) -> Unit:
-        """Return the linearisation about the equilibrium in steps of dt
+        """Return the linearisation about the equilibrium for steps of dt
         (kinetree.solvers.chain.advance).
         """
         return self.equilibrium(**rest).linear.linear_chain(dt, channels, accuracy)

@@ -1,7 +1,9 @@
-"""A linear chain as a mechanism of sliders: every mass a body on a prismatic joint, every row of the equations a force along its coordinate.
+"""A linear chain as a mechanism of sliders: every mass becomes a body on a prismatic joint, every
+row of the equations a force along its coordinate.
 
-It has the same motion, inputs, outputs and starts as the chain, so that all that packs, hosts or integrates mechanisms serves chains too. Numbers
-of masses and couplings are those of now: the parameters behind them cannot be changed any more.
+It has the motion, inputs, outputs and starts of the chain, so that everything that packs, hosts or
+integrates mechanisms works for chains too. Masses and couplings are fixed at their current values:
+the parameters behind them can no longer be changed.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ KEPT = ("value", "unit", "min", "max", "tunable", "text")
 
 
 def chain_mechanism(system: ChainSystem) -> Mechanism:
-    """Return the mechanism that moves like the chain."""
+    """Return the mechanism that is equivalent to the chain."""
     d = system.description
     if system.mass.ndim == 2:
         if np.count_nonzero(system.mass - np.diag(np.diagonal(system.mass))):
@@ -75,7 +77,7 @@ def chain_mechanism(system: ChainSystem) -> Mechanism:
 
 
 def row(system: ChainSystem, k: int) -> str:
-    """Return force on coordinate k: couplings, force, support."""
+    """Return the force on coordinate k as an expression: couplings, external force, support."""
     chain, name = system.chain, system.coordinates[k]
     terms = []
     if system.springs is not None:
@@ -105,7 +107,7 @@ def row(system: ChainSystem, k: int) -> str:
 
 
 def stretched(system: ChainSystem, k: int) -> list[str]:
-    """Return the forces of the springs at coordinate k, each by its own stretch."""
+    """Return the forces of the springs at coordinate k, each computed from its own elongation."""
     assert system.springs is not None
     between, ground = system.springs
     x = system.coordinates
@@ -123,7 +125,7 @@ def stretched(system: ChainSystem, k: int) -> list[str]:
 
 
 def parameters(system: ChainSystem) -> dict[str, Any]:
-    """Return the parameters of the mechanism; those that masses, couplings or starts need become
+    """Return the parameters of the mechanism; those that masses, couplings or starts use become
     constants.
     """
     d, chain = system.description, system.chain

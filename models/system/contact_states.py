@@ -1,4 +1,6 @@
-"""Contacts belong to motions: a state alone does not tell which of them are closed, stick or slide."""
+"""Refusal of analyses of single states for mechanisms with contacts: a state alone does not tell
+which contacts are closed, stick or slide.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def refuse_contacts(system: System, what: str) -> None:
-    """Raise where a mechanism has contacts."""
+    """Raise if a mechanism has contacts; `what` names the analysis."""
     if system.compiled.contacts:
         names = ", ".join(f"'{name}'" for name in system.compiled.contacts[:3])
         hint = "use joints and couplings for what stays closed, or force elements of kind contact"

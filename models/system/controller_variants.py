@@ -1,5 +1,5 @@
-"""Variants of a system: as it runs, with controllers at equilibrium, and with one control loop
-open.
+"""Variants of a system: as simulated, with controllers in steady state, and with one control loop
+opened.
 """
 
 from __future__ import annotations
@@ -47,9 +47,7 @@ PLAIN = (
 
 
 def other_at_rest(written: Description) -> bool:
-    """Return whether a controller has another form where the mechanism rests: it samples, or
-    remembers.
-    """
+    """Return whether a controller has a different form in equilibrium: it samples, or has memory."""
     return any(
         each.kind not in PLAIN
         or each.period is not None
@@ -61,8 +59,8 @@ def other_at_rest(written: Description) -> bool:
 
 
 def resting(system: System) -> System:
-    """Return the system for equilibria with controllers in steady state; sampled ones without
-    events. It starts where the system does: in a prepared equilibrium, if it has one.
+    """Return the system for equilibria, with controllers in steady state and sampled ones without
+    events. It has the start of the system, a prepared equilibrium if there is one.
     """
     written = system.description.written
     if not (written.controllers or written.observers) or system.description.rests:
@@ -71,7 +69,7 @@ def resting(system: System) -> System:
 
 
 def start_of(system: System) -> dict[str, float]:
-    """Return the coordinates and states from which a run begins."""
+    """Return the coordinates and states at which a run starts."""
     c, val = system.compiled, system._fast.ws.val
     coordinates = zip(system.coordinates, system.start()[0], strict=True)
     states = zip(c.states, val[c.start_x : c.start_x + len(c.states)], strict=True)
@@ -79,12 +77,12 @@ def start_of(system: System) -> dict[str, float]:
 
 
 def opened(system: System, name: str) -> System:
-    """Return the system at equilibrium with the command of one controller as an input."""
+    """Return the steady-state system with the command of one controller as an input."""
     return unprepared(expanded(system.description.written, rest=True, broken=name))
 
 
 def unprepared(description: Description, starts: Mapping[str, float] | None = None) -> System:
-    """Return the system without computing the prepared start; `starts` are values by name."""
+    """Return the system without computing the prepared start; `starts` are given values by name."""
     beginning = description.beginning
     number = beginning.stage if beginning else 0
     stages = structures(description)[number:]
@@ -98,7 +96,7 @@ def unprepared(description: Description, starts: Mapping[str, float] | None = No
 
 
 def begun(system: System, rest: Equilibrium) -> dict[str, float]:
-    """Return the initial states of a run from an equilibrium, with the memories of sampled
+    """Return the initial states of a run from an equilibrium, including the memories of sampled
     controllers.
     """
     known = rest.outputs | rest.states

@@ -1,4 +1,4 @@
-"""The part of System that predicts costs of the forms and chooses one."""
+"""Predicted costs of the forms (formulations) and their selection, as part of System."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Choice:
-    """Predicted and measured costs of the methods."""
+    """The methods of System for predicted and measured costs of the forms."""
 
     compiled: Compiled
     description: Description
@@ -22,7 +22,7 @@ class Choice:
     parents: tuple[int, ...]
 
     def costs(self, iterations: float = 2) -> dict[str, float]:
-        """Return the predicted floating-point operations of one evaluation by each method."""
+        """Return the predicted floating-point operations of one evaluation by each form."""
         from kinetree.solvers.literal.operation_counts import costs
 
         if not self.bodies:  # a circuit by itself
@@ -38,8 +38,8 @@ class Choice:
         return model_fields(self.compiled.ints, self.compiled.floats).u_at[1:]
 
     def choose(self, measured: bool = False) -> str:
-        """Return the name of the cheapest method: by predicted operations, or by times measured on
-        this machine; closed loops are solved by DEC.
+        """Return the name of the cheapest form: by predicted operations, or by times measured on
+        this machine. With closed loops it is DEC (LᵀDL elimination).
         """
         if self.compiled.loops or self.description.reduced:
             return "DEC"

@@ -19,7 +19,7 @@ ENTRIES = {form.name: form.entry for form in FORMS}
 
 
 def known(method: str, methods: Mapping[str, int], default: str) -> str:
-    """Return the name of a method; `auto` is the default engine."""
+    """Return the checked name of a form; `auto` is the default engine."""
     if method == "auto":
         return default
     if method not in methods:

@@ -15,8 +15,8 @@ from kinetree.solvers import layout as L
 
 
 def joint_reactions(instance: Instance, joints: Mapping[str, JointSpec]) -> dict[str, np.ndarray]:
-    """Return the force and moment of every joint, cut or not, about the origin and in the axes of
-    its child, as the last evaluation of all outputs left them.
+    """Return force and moment of every joint, cut or not, about the origin and in the axes of its
+    child, from the last evaluation of all outputs.
     """
     found, number = {}, instance.compiled.body_number
     for i, (joint, turned) in enumerate(instance.compiled.all_joints, 1):
@@ -32,16 +32,16 @@ def joint_reactions(instance: Instance, joints: Mapping[str, JointSpec]) -> dict
 
 
 def closing_balls(compiled: Compiled) -> dict[str, int]:
-    """Return the names of ball joints that close loops by three rows, and their numbers among the
-    loops.
+    """Return the names of ball joints that close loops by three rows, with their indices among the
+    constraint groups.
     """
     kinds = model_fields(compiled.ints, compiled.floats).l_kind
     return {compiled.loops[k]: k for k, kind in enumerate(kinds) if kind == L.Loop.BALL}
 
 
 def ball_reaction(instance: Instance, fields: Any, k: int) -> np.ndarray:
-    """Return force and moment on the child, at its origin and in its axes, of a ball that closes a
-    loop.
+    """Return force and moment of a loop-closing ball joint on its child, at the child's origin and
+    in its axes.
     """
     ws = instance.ws
     rows = slice(fields.l_row[k], fields.l_row[k + 1])
@@ -54,7 +54,7 @@ def ball_reaction(instance: Instance, fields: Any, k: int) -> np.ndarray:
 
 
 def on_child(row: np.ndarray, wrench: np.ndarray, i: int, child: int) -> np.ndarray:
-    """Return the opposite of the wrench on body i, at the origin and in the axes of the joint's
+    """Return the reaction to the wrench on body i, at the origin and in the axes of the joint's
     child.
     """
     R, S = (row[k, L.W_R : L.W_R + 9].reshape(3, 3) for k in (i, child))

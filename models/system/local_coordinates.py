@@ -1,7 +1,9 @@
-"""Local coordinates about a position: as many numbers as freedoms, quaternions by rotation vectors, closed loops by independent coordinates.
+"""Local coordinates about a position: as many as degrees of freedom, with rotation vectors for
+quaternions and independent coordinates for closed loops.
 
-Without loops the local coordinates y are changes of the coordinates; a quaternion's are the rotation vector in child axes, a free body's also the
-shift in child axes. With loops the constraints leave the speeds u = T ẏ; independent speeds, chosen by pivoting, have rows of the unit matrix in T.
+Without loops the local coordinates y are changes of the coordinates; for a quaternion the rotation
+vector in child axes, for a free body also the shift in child axes. With loops the constraints give
+the speeds u = T ẏ; independent speeds, selected by pivoting, have rows of the unit matrix in T.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ Projection = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class Evaluation:
-    """Rates and outputs of a system at one time, first-order states and inputs as arrays."""
+    """Rates and outputs of a system at one time, with first-order states and inputs as arrays."""
 
     def __init__(self, system: System, t: float, inputs: Mapping[str, float] | None = None):
         self.system, self.t = system, t
@@ -44,7 +46,7 @@ class Evaluation:
     def place(
         self, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None
     ) -> None:
-        """Write a state and the inputs, other ones if they are given."""
+        """Write a state and the inputs (other inputs if they are given) to the workspace."""
         c = self.system.compiled
         values = self.inputs if inputs is None else inputs
         self.instance.set_state(q, u, dict(zip(c.inputs, map(float, values), strict=True)))
@@ -58,17 +60,19 @@ class Evaluation:
         x: np.ndarray,
         inputs: np.ndarray | None = None,
     ) -> None:
-        """Evaluate an entry point of a state."""
+        """Write a state and call an entry point for it."""
         self.place(q, u, x, inputs)
         self.instance.call(entry, 0, self.t)
 
     def outputs(self, q: np.ndarray, u: np.ndarray, x: np.ndarray) -> None:
-        """Evaluate everything that can be measured at a state, where a communication step begins."""
+        """Evaluate all outputs at a state, which counts as the start of a communication step."""
         self.place(q, u, x)
         self.instance.outputs(self.t)
 
     def begin(self, q: np.ndarray, u: np.ndarray, x: np.ndarray) -> None:
-        """Start a communication step of actuators at a state, storing their held values."""
+        """Start a communication step of the actuators at a state, storing the values that they
+        hold.
+        """
         self.outputs(q, u, x)
         registers = self.system.compiled.registers
         self.inputs[:] = self.instance.ws.val[
@@ -97,13 +101,15 @@ class Evaluation:
 
     @property
     def rated(self) -> list[int]:
-        """Return the numbers of the inputs whose rates constraint rows ask for."""
+        """Return the indices of the inputs whose time derivatives constraint rows use."""
         c = self.system.compiled
         return [k for k, name in enumerate(c.inputs) if f"slope({name})" in c.registers]
 
     @contextmanager
     def moving_input(self, k: int, rate: float = 0.0, bend: float = 0.0) -> Iterator[None]:
-        """Give input k first and second derivatives, as a host may; the others are held."""
+        """Context manager in which input k has given first and second derivatives, as from a host;
+        the others are constant.
+        """
         ws = self.instance.ws
         ws.given[:], ws.slope[:], ws.curve[:] = self.inputs, 0.0, 0.0
         ws.slope[k], ws.curve[L.CURVE * k] = rate, 0.5 * bend
@@ -144,7 +150,7 @@ class Chart:
         self.T, self.independent = self._tangent()
 
     def about(self, q: np.ndarray, t: float, project: Projection) -> Chart:
-        """Return the chart about another position, with the same independent speeds if possible."""
+        """Return the chart about another position, with unchanged independent speeds if possible."""
         made = copy(self)
         made.q, made.t, made.project = q, t, project
         made.T, made.independent = made._tangent(self.independent)
@@ -166,7 +172,9 @@ class Chart:
         return tuple(names[j] for j in range(self.system.n))
 
     def _tangent(self, wanted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """T and the independent speeds, the wanted ones where they serve; the singular values of an oblique projector are 0 or at least 1."""
+        """Return T and the independent speeds, the wanted ones if possible. Singular values of an
+        oblique projector are 0 or at least 1, which gives the rank.
+        """
         n = self.system.n
         if not self.system.compiled.loops:
             return np.eye(n), np.arange(n)
@@ -202,7 +210,7 @@ class Chart:
         return q
 
     def speeds(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return speeds at a position whose independent ones are v."""
+        """Return the speeds at a position for given values v of the independent ones."""
         u = self.T @ v
         if self.system.compiled.loops and v.any():
             for _ in range(CORRECTIONS):
@@ -214,7 +222,7 @@ class Chart:
         return u
 
     def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """Return the position reached by the speeds `step` in unit time, constraints left aside."""
+        """Return the position reached by the speeds `step` in unit time, disregarding constraints."""
         q = q.copy()
         for j, k in self.plain:
             q[k] += step[j]
@@ -223,8 +231,8 @@ class Chart:
         return q
 
     def rates(self) -> np.ndarray:
-        """Return ∂q̇/∂u at the chart's position, which is ∂q/∂δ of the local coordinates δ of all
-        speeds.
+        """Return ∂q̇/∂u at the chart's position, which equals ∂q/∂δ of the local coordinates δ of
+        all speeds.
         """
         G = np.zeros((self.q.size, self.system.n))
         for j, k in self.plain:
@@ -234,7 +242,7 @@ class Chart:
         return G
 
     def local(self, q: np.ndarray) -> np.ndarray:
-        """Return the step from the chart's position to q, the inverse of `moved`."""
+        """Return the step that leads from the chart's position to q, the inverse of `moved`."""
         step = np.zeros(self.system.n)
         for j, k in self.plain:
             step[j] = q[k] - self.q[k]

@@ -29,7 +29,7 @@ CLOSURE_ROWS = {
 
 
 class Closure:
-    """The part of System about closed loops; empty results on a tree."""
+    """The methods of System for closed loops; results are empty for trees."""
 
     compiled: Compiled
     description: Description
@@ -42,7 +42,7 @@ class Closure:
     _assembled: tuple[np.ndarray, np.ndarray] | None = None
 
     def _closed(self, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Start values that agree with the constraints."""
+        """Return start values that satisfy the constraints."""
         if not self.compiled.loops:
             return q, u
         if self._assembled is None:
@@ -51,8 +51,8 @@ class Closure:
 
     @property
     def start_changes(self) -> dict[str, tuple[float, float]]:
-        """Return start values that the loops changed: given and resulting value by coordinate or
-        speed.
+        """Return the start values that loop closure has changed: given and resulting value by
+        coordinate or speed.
         """
         if not self.compiled.loops:
             return {}
@@ -121,7 +121,7 @@ class Closure:
 
     @property
     def inputs_as_they_are(self) -> list[str]:
-        """Return warnings about inputs in couplings without derivatives."""
+        """Return warnings about inputs in couplings that have no derivatives."""
         jumps = dict.fromkeys(self.compiled.followed, " where it jumps the mechanism jumps,")
         wrong = "hosts that give no derivatives of inputs move it wrongly; `follow` tells its rate or filters it"
         return [
@@ -150,8 +150,8 @@ class Closure:
         raise EvaluationError(said, L.Status.INCONSISTENT) from None
 
     def project(self, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
-        """Return coordinates and speeds on the constraints, with the least change in the metric of
-        the masses.
+        """Return coordinates and speeds projected onto the constraints by the minimum-norm
+        correction in the mass metric.
         """
         return self._moved("project", t, q, u)
 
@@ -163,18 +163,18 @@ class Closure:
 
     @property
     def cut_joints(self) -> tuple[str, ...]:
-        """Return joints outside the tree."""
+        """Return the joints outside the spanning tree."""
         return self.compiled.topology.cuts
 
     @property
     def freedoms(self) -> int:
-        """Return the degrees of freedom: speeds minus independent constraint rows."""
+        """Return the number of degrees of freedom: speeds minus independent constraint rows."""
         return self.n - sum(self._ranks())
 
     @property
     def position_freedoms(self) -> int:
-        """Return the freedoms of the positions: more than `freedoms` where blades or rolling bodies
-        restrict speeds only.
+        """Return the degrees of freedom of the positions: more than `freedoms` if blades or rolling
+        bodies restrict speeds only.
         """
         levels = model_fields(self.compiled.ints, self.compiled.floats).l_level
         return self.n - sum(
@@ -233,8 +233,8 @@ class Closure:
         inputs: Mapping[str, float] | None = None,
         states: Mapping[str, float] | None = None,
     ) -> dict[str, tuple[float, float]]:
-        """Return largest position and velocity residual of every cut joint and coupling; relations
-        may follow inputs and first-order states.
+        """Return the largest position and velocity residual of every cut joint and coupling;
+        couplings may depend on inputs and first-order states.
         """
         self._fast.set_state(q, u, inputs)
         for name, value in (states or {}).items():
@@ -292,5 +292,5 @@ class Closure:
         return found
 
     def reactions_found(self) -> dict[str, np.ndarray]:
-        """Return the reactions that the last evaluation of all outputs left."""
+        """Return the reactions from the last evaluation of all outputs."""
         return joint_reactions(self._fast, self.description.joints)

@@ -1,4 +1,4 @@
-"""A loaded mechanism: its description and the way to a compiled system."""
+"""A loaded mechanism: its checked description, which can be compiled to a system."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ class Mechanism:
     ) -> Mechanism:
         """Return the mechanism with other start values, or with the state of a result as start.
 
-        `result` is a Result or a file that a run wrote; `time` the instant of it (default: its end), of which
-        the nearest row is taken. The motion goes on from that state in the stage of that instant, its time begins
-        anew, and nothing is prepared. Values of `start` win over those of the result.
+        `result` is a Result or a file written by a run; `time` selects the nearest row (default:
+        the end). The run continues from that state in the stage of that time; its time starts anew,
+        and nothing is prepared. Values in `start` take precedence over those of the result.
         """
         if self.description.chain is not None:
             raise ValueError(f"'{self.description.name}' is a chain, whose start is [chain] start")
         return self.beginning(beginning(self.description, start, result, time))
 
     def beginning(self, begin: Beginning | None) -> Mechanism:
-        """Return the mechanism with the start of another one."""
+        """Return the mechanism with the given start of another one."""
         made = copy(self)
         if begin is not None:
             made.description = begun_at(self.description, begin)

@@ -1,4 +1,6 @@
-"""Where a motion begins: start values that are given beside the description, or the state of a result at an instant."""
+"""Initial states of runs: start values given in addition to the description, or the state of a
+result at some time.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ Given = float | Mapping[str, float | str]
 
 @dataclass(frozen=True)
 class Beginning:
-    """Start values by name, in SI; the stage that the motion begins in; whether they are a whole state."""
+    """Start values by name, in SI; the stage in which the run starts; whether the values are a
+    complete state.
+    """
 
     values: Mapping[str, float] = field(default_factory=dict)
     stage: int = 0
@@ -38,7 +42,7 @@ class Beginning:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a result: its time, its stage, and its numbers in SI by name."""
+    """One row of a result: its time, its stage, and its values in SI by name."""
 
     source: str
     time: float
@@ -50,8 +54,8 @@ class Row:
 
 
 def row_at(source: Result | str | Path, time: float | None = None) -> Row:
-    """Return the row of a result, or of a file that a run wrote, nearest to an instant: the last
-    one by default.
+    """Return the row of a result, or of a file written by a run, that is nearest to a time; the
+    last one by default.
     """
     if isinstance(source, (str, Path)):
         from kinetree.models.language.read_files import read_columns
@@ -82,7 +86,9 @@ def beginning(
     result: Result | str | Path | None = None,
     time: float | None = None,
 ) -> Beginning:
-    """Start values for a mechanism: the state of a result as far as one is given, then single values; a name that is not there is an error."""
+    """Return start values for a mechanism: the state of a result, if one is given, overridden by
+    single values; unknown names are errors.
+    """
     row = None if result is None else row_at(result, time)
     stages = structures(expanded(description.written))
     number = row.stage if row else 0
@@ -101,7 +107,7 @@ def beginning(
 
 
 def number_of(name: str, given: Given, unit: str) -> float:
-    """Return a start value in SI; {"value": 24, "unit": "deg"} has a unit of its own."""
+    """Return a start value in SI; {"value": 24, "unit": "deg"} is converted from its own unit."""
     if isinstance(given, Mapping):
         own = str(given.get("unit", ""))
         if own and unit and not fits(own, unit):
@@ -121,8 +127,8 @@ def units_of(present: Structure) -> dict[str, str]:
 
 
 def continued(present: Structure, row: Row, description: Description) -> dict[str, float]:
-    """Return the state of a row; sampled controllers count their periods anew. A coordinate or a
-    speed that the row lacks is an error.
+    """Return the state of a row; sampled controllers start counting their periods anew. A missing
+    coordinate or speed is an error.
     """
     values = {}
     for label, joint in present.description.joints.items():

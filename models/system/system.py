@@ -1,4 +1,4 @@
-"""A compiled mechanism: one evaluation of its equations in any form."""
+"""A compiled mechanism: evaluation of its equations of motion in any form, and simulation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ class Workspaces(threading.local):
 
 
 class System(Analyses, Choice, Closure, Traced):
-    """Equations of motion of a mechanism; arguments and results are numpy arrays in the order of `coordinates`, `speeds`, `bodies`."""
+    """Equations of motion of a mechanism; arguments and results are numpy arrays in the order of
+    `coordinates`, `speeds`, `bodies`.
+    """
 
     def __init__(
         self, description: Description, compiled: Compiled, stages: Sequence[Structure] = ()
@@ -69,9 +71,7 @@ class System(Analyses, Choice, Closure, Traced):
 
     @property
     def own_coordinates(self) -> tuple[str, ...]:
-        """Return the coordinates of the joints that the description has: without those of the
-        hinges of beams.
-        """
+        """Return the coordinates of the joints in the description, without those of beam hinges."""
         of_beams = hinge_coordinates(self.description)
         return tuple(name for name in self.coordinates if name not in of_beams)
 
@@ -99,7 +99,7 @@ class System(Analyses, Choice, Closure, Traced):
 
     @property
     def _inputs(self) -> tuple[str, ...]:
-        """Return inputs without those that only the engine writes."""
+        """Return the inputs without those that only the engine writes."""
         from kinetree.models.compilation.element_states import held_inputs
 
         hidden = set(held_inputs(self.description))
@@ -124,9 +124,7 @@ class System(Analyses, Choice, Closure, Traced):
         return self._own.fast
 
     def _with(self, groups: frozenset[str]) -> Instance:
-        """Return the calling thread's instance whose workspace has the arrays that a literal form
-        needs.
-        """
+        """Return the calling thread's instance with the workspace arrays that a literal form needs."""
         refuse_reduced(self.description, "the forms of the literature")
         instances = self._own.by_groups
         if groups not in instances:
@@ -146,7 +144,8 @@ class System(Analyses, Choice, Closure, Traced):
     ) -> np.ndarray:
         """Return u̇, the time derivatives of the speeds; contacts count as open.
 
-        `loads` are extra wrenches (bodies, 6): force and moment at the body frame's origin, body axes; `tau` extra forces along the speeds.
+        `loads` are additional wrenches (bodies, 6): force and moment at the body frame's origin in
+        body axes; `tau` are additional forces along the speeds.
         """
         if loads is None and (method == "auto" or method == "DEC"):
             return self._own.running.solve(t, q, u, inputs, tau)
@@ -166,10 +165,11 @@ class System(Analyses, Choice, Closure, Traced):
         outputs: Sequence[str] = (),
         threads: int | None = None,
     ) -> Any:
-        """Return u̇ of many states, rows of `q` and `u`; everything else is one value for all or
-        one per state.
+        """Return u̇ of many states, rows of `q` and `u`; all other arguments are one value for all
+        or one per state.
 
-        With names of `outputs`: u̇ and a dictionary of them. `threads` (default: as many as pay) share the states.
+        With names of `outputs`: u̇ and a dictionary of them. The states are divided between
+        `threads` (default: as many as pay).
         """
         from kinetree.models.analysis.batch_evaluation import accelerations_many
 
@@ -193,7 +193,9 @@ class System(Analyses, Choice, Closure, Traced):
         tau: Numbers | None = None,
         loads=None,
     ) -> Derivatives:
-        """Return ∂u̇ by q, u, forces along u, first-order states and inputs."""
+        """Return the partial derivatives of u̇ by q, u, forces along u, first-order states and
+        inputs.
+        """
         from kinetree.models.analysis.acceleration_derivatives import derivatives
 
         refuse_contacts(self, "derivatives")
@@ -248,7 +250,9 @@ class System(Analyses, Choice, Closure, Traced):
         loads,
         tau: Numbers | None = None,
     ):
-        """Evaluate by the engine or by a literal form; returns the instance that did."""
+        """Evaluate a state with the engine or with a literal form, and return the instance that was
+        used.
+        """
         method = known(method, LAGRANGE, "DEC")
         if self.compiled.loops and method != "DEC":
             raise ValueError(
@@ -268,7 +272,7 @@ class System(Analyses, Choice, Closure, Traced):
         return instance
 
     def mass_matrix(self, t: float, q: Numbers) -> np.ndarray:
-        """Return mass matrix (n, n) of the second-kind form, M = BᵀMB."""
+        """Return the mass matrix (n, n) of Lagrange's equations of the second kind, M = BᵀMB."""
         if self.description.reduced:
             return self._mass_by_responses(t, q)
         instance = self._with(MASS)
@@ -279,7 +283,9 @@ class System(Analyses, Choice, Closure, Traced):
         )
 
     def _mass_by_responses(self, t: float, q: Numbers) -> np.ndarray:
-        """Return the mass matrix from the accelerations under unit forces, where no literal form knows the bodies."""
+        """Return the mass matrix from the accelerations under unit forces, for bodies that the
+        literal forms do not support.
+        """
         still = np.zeros(self.n)
         rest = self.accelerations(t, q, still)
         answers = [self.accelerations(t, q, still, tau=unit) - rest for unit in np.eye(self.n)]
@@ -295,7 +301,7 @@ class System(Analyses, Choice, Closure, Traced):
         inputs: Mapping[str, float] | None = None,
         loads=None,
     ) -> np.ndarray:
-        """Return generalised forces that the rates u̇ need besides the applied ones."""
+        """Return the generalised forces needed for the rates u̇ in addition to the applied ones."""
         instance = self._with(MASS)
         instance.set_state(q, u, inputs, loads)
         instance.ws.udot[:] = shaped(udot, self.n, "udot")
@@ -305,7 +311,7 @@ class System(Analyses, Choice, Closure, Traced):
     def energy(
         self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None
     ) -> tuple[float, float]:
-        """Return kinetic and potential energy; the weight's potential is zero at the ground's
+        """Return kinetic and potential energy [J]; the potential of gravity is zero at the ground's
         origin.
         """
         instance = self._solve("outputs", t, q, u, inputs, "DEC", None)
@@ -348,8 +354,8 @@ class System(Analyses, Choice, Closure, Traced):
         loads=None,
         inputs: Mapping[str, float] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return (u, ṗ) of the state (q, p); where loops are closed p are momenta of speeds that
-        keep them closed, and ṗ has the constraint forces.
+        """Return (u, ṗ) of the state (q, p). With closed loops p are momenta of speeds that keep
+        them closed, and ṗ includes the constraint forces.
         """
         method = known(method, HAMILTON, "DEC-H")
         instance = self._with(GROUPS[method])
@@ -386,11 +392,13 @@ class System(Analyses, Choice, Closure, Traced):
     ) -> Result:
         """Return the result of a run from the start; missing settings come from [run].
 
-        `inputs` are constants, functions of time or a Signal. Functions of (t, measurements), one for an input or one that
-        returns a dictionary of all, are called at every output with what is measured there by name; what they give is held until the next output.
-        `itr_tolerance` is the relative residual at which the methods ITR stop iterating; left out: rounding level.
-        `stream` is a Parquet file that takes the rows while the run goes on; memory then stays flat.
-        `choice` may replace the engine while the run goes on (`models.specialised.automatic.Choice().consider`).
+        `inputs` are constants, functions of time or a Signal. Functions of (t, measurements), one
+        per input or one that returns a dictionary of all, are called at every output with the
+        columns of that row by name; their values are held until the next output. `itr_tolerance` is
+        the relative residual at which the ITR forms (variable-metric iteration) stop; default:
+        rounding level. `stream` is a Parquet file that receives the rows during the run, which
+        keeps memory constant. `choice` may switch to specialised code during the run
+        (`models.specialised.automatic.Choice().consider`).
         """
         from kinetree.models.run.simulation import Options, simulate
 

@@ -1,4 +1,4 @@
-"""The part of System that makes code of one mechanism: its equations, and an engine of its own."""
+"""Traced equations and specialised code of a mechanism, as part of System."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Traced:
-    """Equations of the mechanism as straight-line operations."""
+    """The methods of System that generate straight-line operations of its equations."""
 
     def trace(
         self,
@@ -23,8 +23,8 @@ class Traced:
         stage: int | str | None = None,
     ) -> Trace:
         """Return the operations of a quantity (accelerations, mass_matrix, outputs, rates,
-        reactions, energy, momenta, hamilton, guards, matrices). `parameters` are numbers or
-        symbols; `form` auto takes the one with fewest operations; `stage` is a name or number.
+        reactions, energy, momenta, hamilton, guards, matrices). `parameters` become numbers or
+        symbols; `form` auto takes the form with fewest operations; `stage` is a name or number.
         """
         from kinetree.models.trace.mechanism_traces import INERTIAL, trace
         from kinetree.models.trace.stage_system import of_one_stage
@@ -38,8 +38,8 @@ class Traced:
         return found
 
     def specialise(self) -> Specialised:
-        """Return a system with machine code of this mechanism, compiled or cached, where measured
-        to be faster.
+        """Return a system with specialised machine code, compiled or cached, if it measures faster
+        than the engine.
         """
         from kinetree.models.specialised.specialised_system import Specialised
 

@@ -1,1 +1,3 @@
-"""Execution of the kernels on symbols: simplified straight-line operations of one mechanism."""
+"""Tracing: the kernels are executed on symbols, which gives simplified straight-line operations of
+one mechanism.
+"""

@@ -1,6 +1,8 @@
-"""Slopes of traced results by a sweep from the results back to the symbols: a few evaluations per result, for any number of symbols.
+"""Derivatives of traced results by a reverse sweep from the results to the symbols: a few
+evaluations per result, for any number of symbols.
 
-A condition has no slope; a selection takes that of its branch. Where a law has a corner, the slope is that of the side on which the condition lies.
+A condition has zero derivative; a selection takes that of its branch. At a kink the derivative is
+that of the side on which the condition lies.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ SINGULAR = ("/", "sqrt", "log", "pow", "asin", "acos", "atan2")  # whose slopes 
 
 
 def partials(tape: Tape, i: int) -> list[tuple[int, int]]:
-    """Return the arguments of a node that have slopes, and ∂node/∂argument."""
+    """Return the arguments of a node that have derivatives, with ∂node/∂argument."""
     operation, *rest = tape.nodes[i]
     one = tape.constant(1.0)
     if operation in ("+", "-"):
@@ -53,7 +55,7 @@ def partials(tape: Tape, i: int) -> list[tuple[int, int]]:
 
 
 def slope(tape: Tape, operation: str, a: int, i: int) -> int:
-    """Return the derivative of a function of one number."""
+    """Return the derivative of a function of one argument."""
     one = tape.constant(1.0)
     square = tape.mul(a, a)
     own = tape.mul(i, i)
@@ -88,7 +90,7 @@ def slope(tape: Tape, operation: str, a: int, i: int) -> int:
 
 
 def swept(tape: Tape, result: int, seed: int, wanted: Iterable[int]) -> dict[int, int]:
-    """Return the slopes of one result, times the seed, by the wanted nodes."""
+    """Return the derivatives of one result, times the seed, by the wanted nodes."""
     return sweep(tape, {result: seed}, wanted)
 
 
@@ -103,7 +105,7 @@ def below_selections(tape: Tape, live: Sequence[int]) -> set[int]:
 
 
 def sweep(tape: Tape, seeds: dict[int, int], wanted: Iterable[int]) -> dict[int, int]:
-    """Return Σ seed ∂node/∂wanted over the seeded nodes: one sweep back through the tape."""
+    """Return Σ seed ∂node/∂wanted over the seeded nodes, by one reverse sweep through the tape."""
     wanted = set(wanted)
     zero: int = tape.constant(0.0)
     live = alive(tape, seeds)
@@ -131,7 +133,7 @@ def sweep(tape: Tape, seeds: dict[int, int], wanted: Iterable[int]) -> dict[int,
 
 
 def symbols_of(trace: Trace, by: Sequence[str] | str | None) -> list[tuple[str, int]]:
-    """Return names and nodes of the symbols to differentiate by; unused symbols have no node."""
+    """Return names and nodes of the symbols of differentiation; unused symbols have no node."""
     wanted = [by] if isinstance(by, str) else by
     found = []
     for group, names in trace.arguments.items():
@@ -152,7 +154,7 @@ def symbols_of(trace: Trace, by: Sequence[str] | str | None) -> list[tuple[str, 
 
 
 def gradient(trace: Trace, by: Sequence[str] | str | None, of: Sequence[str] | str | None) -> Trace:
-    """Return the matrix of slopes, rows as the results."""
+    """Return the derivatives of the results as a matrix, one row per result."""
     tape, columns = trace.tape, symbols_of(trace, by)
     chosen = [of] if isinstance(of, str) else list(trace.labels if of is None else of)
     rows = [(label, trace.results[trace.labels.index(label)]) for label in chosen]

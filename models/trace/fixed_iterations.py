@@ -1,7 +1,10 @@
-"""The variable-metric forms as straight lines of a fixed number of iterations: what they cost once everything is folded.
+"""The ITR forms (variable-metric iteration) as straight-line code with a fixed number of
+iterations, to count their operations after constant folding.
 
-Their matrix H is what the evaluation before has left, so it stands among the arguments (`held`, its lower triangle): there is no function of the
-state alone to be printed. How often they iterate depends on numbers: they are counted with NEWTON_STEPS, as the formulas (4.4), (4.5) are.
+Their matrix H comes from the previous evaluation and is therefore an argument (`held`, its lower
+triangle); the results are not functions of the state alone, so they are not printed. The number of
+iterations depends on values: operations are counted for NEWTON_STEPS, as in the formulas (4.4),
+(4.5).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ SWEEPS = ("ITR-G",)  # whose products with the mass matrix are sweeps over the t
 
 
 class View:
-    """A part of a field that is written through."""
+    """A slice of a field; writing to it changes the field."""
 
     def __init__(self, field: Vectors, first: int, size: int):
         self.field, self.first, self.size = field, first, size
@@ -34,7 +37,7 @@ class View:
 
 
 class Vectors(Field):
-    """A symbolic field whose slices are views, as those of an array."""
+    """A symbolic field whose slices are views, like those of an array."""
 
     def __getitem__(self, index: Any) -> Any:
         if not isinstance(index, slice):
@@ -44,8 +47,8 @@ class Vectors(Field):
 
 
 def iterated(recording: Recording, form: str) -> Sequence[Any]:
-    """Compute M⁻¹ b by NEWTON_STEPS iterations from a given H, with b = Q of the form; kinematics are
-    evaluated already.
+    """Compute M⁻¹ b by NEWTON_STEPS iterations from a given H, with b = Q of the form; kinematics
+    must have been evaluated.
     """
     model, ws, n = recording.model, recording.ws, len(recording.ws.u)
     for i in range(n):
@@ -72,7 +75,7 @@ def iterated(recording: Recording, form: str) -> Sequence[Any]:
 
 
 def first_guess(model: Any, ws: Any) -> None:
-    """x = Hb, and the first change of it."""
+    """Compute x = Hb and its first change."""
     vector, multiply = (
         KERNELS.kernel("literal.variable_metric", "vector"),
         KERNELS.kernel("literal.variable_metric", "multiply_metric"),
@@ -85,13 +88,13 @@ def first_guess(model: Any, ws: Any) -> None:
 
 
 def iterated_accelerations(recording: Recording, form: str) -> list[int]:
-    """Return u̇ by ITR-M or ITR-G."""
+    """Return the nodes of u̇ by ITR-M or ITR-G."""
     recording.entry("literal_forms", "literal_state", 0, recording.t)
     return recording.nodes(iterated(recording, form))
 
 
 def iterated_momenta(recording: Recording) -> list[int]:
-    """u and ṗ by ITR-H."""
+    """Return the nodes of u and ṗ by ITR-H."""
     recording.entry("literal_forms", "literal_places", 0, recording.t)
     ws = recording.ws
     ws.u[:] = iterated(recording, "ITR-H")

@@ -1,6 +1,7 @@
-"""Splitting of long straight-line code into functions that pass numbers in an array.
+"""Splitting of long straight-line code into functions that pass values in an array.
 
-The order of a tape is that of the passes over the tree, body by body: a block passes over some bodies and ends where fewest numbers are handed on.
+The order of a tape is that of the passes over the tree, body by body: a block covers some bodies
+and ends where the fewest values have to be passed on.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ FREE = 0.5  # part of a block within which the cut may move
 
 @dataclass
 class Block:
-    """Items evaluated together, with the array places that they read from and write for other
+    """Items evaluated together, with the array positions that they read from and write to for other
     blocks.
     """
 
@@ -31,8 +32,8 @@ def blocks(
     size: int = BLOCK,
     whole: int = MAX_UNSPLIT_ITEMS,
 ) -> tuple[list[Block], int]:
-    """Return items in dependency order as blocks, and the array size; up to `whole` items stay one
-    block.
+    """Return items in dependency order as blocks, and the array size; up to `whole` items remain
+    one block.
     """
     if len(order) <= whole:
         return [Block(list(order))], 0
@@ -50,7 +51,7 @@ def blocks(
 
 
 def cuts(last: Sequence[int], size: int) -> list[int]:
-    """Return the block ends at which the fewest numbers have to be passed on."""
+    """Return the block ends at which the fewest values have to be passed on."""
     count = len(last)
     open_at, change = (
         [0] * (count + 1),
@@ -78,8 +79,8 @@ def share(
     place: Mapping[int, int],
     last: Mapping[int, int],
 ) -> int:
-    """Assign array places to the numbers that cross blocks; a place is reused after its last
-    reader.
+    """Assign array positions to the values that cross blocks and return the array size; a position
+    is reused after its last reader.
     """
     free: list[int] = []
     taken = 0

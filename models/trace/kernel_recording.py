@@ -1,4 +1,6 @@
-"""Runs kernels on symbols: one compiled structure, its arguments as symbols, its numbers as they are."""
+"""Execution of kernels on symbols: one compiled structure with symbolic arguments and numeric
+constants.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ GROUPS = ("q", "u", "x", "inputs", "parameters")
 
 
 class Field(list):
-    """A symbolic field of a block with the interface that kernels use."""
+    """A symbolic field of a block with the array interface that kernels use."""
 
     @property
     def size(self) -> int:
@@ -34,7 +36,9 @@ class Field(list):
 
 
 class Recording:
-    """A tape with the arguments of a mechanism on it, and views of its blocks for plain kernels."""
+    """A tape with the symbolic arguments of a mechanism, and views of its memory blocks for kernels
+    run as plain Python.
+    """
 
     def __init__(
         self,
@@ -95,21 +99,23 @@ class Recording:
         return [self.symbol(group, k, value) for k, value in enumerate(values)]
 
     def prepare(self) -> None:
-        """Compute derived constants of symbolic parameters without branches for special values."""
+        """Compute derived constants of symbolic parameters, without special branches for particular
+        values.
+        """
         with self.tape.unrecorded():
             self.run("engine.derived_constants", "prepare")
 
     def run(self, module: str, name: str, *arguments: Any) -> None:
-        """Call a kernel on the blocks; a status other than success is an error."""
+        """Run a kernel on the symbolic blocks; a status other than success is an error."""
         status = KERNELS.kernel(module, name)(self.model, self.ws, *arguments)
         self.check(name, status)
 
     def run_plainly(self, module: str, name: str) -> None:
-        """Call a kernel without a return value."""
+        """Run a kernel that returns no status on the symbolic blocks."""
         KERNELS.kernel(module, name)(self.model, self.ws)
 
     def entry(self, module: str, name: str, option: int = 0, t: Any = 0.0) -> None:
-        """Call an entry point."""
+        """Run an entry point on the symbolic blocks."""
         self.check(
             name,
             KERNELS.kernel(f"entries.{module}", name)(self.model, self.model, self.ws, option, t),
@@ -124,7 +130,7 @@ class Recording:
             )
 
     def node(self, value: Any) -> int:
-        """Return the node of a number that a kernel left."""
+        """Return the node of a value that a kernel has left."""
         return number(self.tape, value)
 
     def value(self, node: int) -> Any:
@@ -136,7 +142,7 @@ class Recording:
 
     # -- quantities ---------------------------------------------------------------------------------------------------------------------
     def accelerations(self, form: str) -> list[int]:
-        """Return u̇ by a Lagrangian form."""
+        """Return the nodes of u̇ by a Lagrangian form."""
         if form == "DEC":
             self.entry("evaluate", "accelerations", 0, self.t)
         else:
@@ -145,40 +151,40 @@ class Recording:
         return self.nodes(self.ws.udot)
 
     def hamilton(self, form: str) -> list[int]:
-        """u and ṗ by a Hamiltonian form."""
+        """Return the nodes of u and ṗ by a Hamiltonian form."""
         self.entry("literal_forms", "literal_places", 0, self.t)
         self.entry("literal_forms", form.lower().replace("-", "_"), 0, self.t)
         self.entry("literal_forms", "literal_rates", 0, self.t)
         return self.nodes([*self.ws.u, *self.ws.pdot])
 
     def mass_matrix(self) -> list[int]:
-        """Return the mass matrix row by row."""
+        """Return the nodes of the mass matrix row by row."""
         self.entry("literal_forms", "mass_matrix", 0, self.t)
         return self.nodes(self.ws.Mq)
 
     def momenta(self) -> list[int]:
-        """Compute the momenta p = BᵀMv symbolically."""
+        """Return the nodes of the momenta p = BᵀMv."""
         self.entry("literal_forms", "momenta", 0, self.t)
         return self.nodes(self.ws.p)
 
     def evaluate(self) -> None:
-        """Evaluate accelerations and outputs by the default engine."""
+        """Evaluate accelerations and outputs symbolically by the default engine."""
         self.entry("evaluate", "outputs", 0, self.t)
 
     def coordinate_rates(self) -> list[int]:
-        """Return q̇ of the speeds."""
+        """Return the nodes of the coordinate rates q̇ for the speeds."""
         rates = Field([0.0] * len(self.ws.q))
         KERNELS.kernel("instance.derivatives", "coordinate_rates")(rates, self.model, self.ws)
         return self.nodes(rates)
 
     def power(self) -> int:
-        """Return the power of the loads, after the accelerations."""
+        """Return the node of the power of the loads, after the accelerations."""
         if len(self.model.forces) == 0:
             KERNELS.kernel("instance.derivatives", "velocities_if_given")(self.model, self.ws)
         return self.node(KERNELS.kernel("instance.balances", "load_power")(self.model, self.ws))
 
     def registers(self, wanted: Sequence[int]) -> list[int]:
-        """Return registers after `evaluate`."""
+        """Return the nodes of registers after `evaluate`."""
         return self.nodes([self.ws.val[k] for k in wanted])
 
 
@@ -188,7 +194,9 @@ def general_position(
     u: np.ndarray,
     project: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None,
 ):
-    """Return a state near the start without special angles; closed loops are closed by `project`."""
+    """Return a state near the start without special angles, so that no expression simplifies by
+    chance; closed loops are closed by `project`.
+    """
     rng = np.random.default_rng(20)
     away = q + rng.uniform(0.1, 0.3, q.size) * (0.2 if project else 1.0)
     modal = model_fields(instance.ints, instance.compiled.floats).modal

@@ -41,7 +41,9 @@ def uses(tape: Tape, live: Iterable[int], results: Iterable[int]) -> Counter[int
 
 
 def operations(tape: Tape, live: Iterable[int]) -> Counter[str]:
-    """Return operation counts by kind; sign changes are free, conditions count as one comparison."""
+    """Return operation counts by kind; sign changes are not counted, conditions count as one
+    comparison.
+    """
     count: Counter[str] = Counter(tape.nodes[i][0] for i in live)
     for name in FREE:
         count.pop(name, None)
@@ -59,7 +61,7 @@ def finished(tape: Tape, results: Iterable[int]) -> list[int]:
 
 
 def common_factor(tape: Tape, a: int, b: int) -> tuple[int, int, int] | None:
-    """f, x, y with a = f x and b = f y."""
+    """Return f, x, y with a = f x and b = f y, or None."""
     (_, *first), (_, *second) = tape.nodes[a], tape.nodes[b]
     for f in first:
         if f in second:
@@ -68,9 +70,7 @@ def common_factor(tape: Tape, a: int, b: int) -> tuple[int, int, int] | None:
 
 
 def factored(tape: Tape, results: Iterable[int]) -> list[int]:
-    """Return the results with f x + f y replaced by f (x + y) where both products have no other
-    use.
-    """
+    """Return the results with f x + f y replaced by f (x + y) if both products have no other use."""
     results = list(results)
     live = alive(tape, results)
     count = uses(tape, live, results)
@@ -90,7 +90,9 @@ def factored(tape: Tape, results: Iterable[int]) -> list[int]:
 
 
 def shared_reciprocals(tape: Tape, results: Iterable[int]) -> list[int]:
-    """Return the results with repeated divisions by one number replaced by its reciprocal."""
+    """Return the results with repeated divisions by one number replaced by products with its
+    reciprocal.
+    """
     results = list(results)
     live = alive(tape, results)
     count = Counter(tape.nodes[i][2] for i in live if tape.nodes[i][0] == "/")

@@ -1,4 +1,6 @@
-"""Traces of a compiled system: which kernels give which quantity, and in which form and axes it takes fewest operations."""
+"""Traces of a compiled system: which kernels compute a quantity, and in which form and axes it
+takes the fewest operations.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,9 @@ def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
 
 
 def few_multipliers(system: System) -> bool:
-    """Return whether multipliers promise fewer operations than elimination."""
+    """Return whether the multiplier form (LGR) is predicted to need fewer operations than
+    elimination (DEC).
+    """
     if not system.bodies or system.n > MAX_CUBIC_FREEDOMS:
         return False
     predicted = system.costs()
@@ -107,8 +111,8 @@ def few_multipliers(system: System) -> bool:
 
 
 def held_registers(system: System) -> list[int]:
-    """Return the registers constant between events: starts of stage and run, locked joints, actuator
-    values, effective masses.
+    """Return the registers that are constant between events: starts of stage and run, locked
+    joints, actuator values, effective masses.
     """
     fields = model_fields(system.compiled.ints, system.compiled.floats)
     locked = [
@@ -126,7 +130,7 @@ def held_registers(system: System) -> list[int]:
 
 
 def latched(system: System) -> int:
-    """Return how many of the held registers, the last ones, change at every output."""
+    """Return how many of the held registers, counted from the last, change at every output."""
     fields = model_fields(system.compiled.ints, system.compiled.floats)
     return sum(1 for _ in (*LATCH.rows(fields.latches), *PROBE.rows(fields.probes)))
 
@@ -137,7 +141,7 @@ def record(
     """Return a recording with its arguments; `parameters` are numbers, symbols, or the names of
     symbolic ones.
 
-    Those that decide how the mechanism is built stay numbers: what they decide is no register.
+    Structural parameters remain numbers, since what they determine is not a register.
     """
     if parameters == "symbols" and (deciding := frozen(system.description)):
         parameters = [name for name in system.compiled.parameters if name not in deciding]
@@ -166,7 +170,7 @@ def record(
 
 
 def accelerations(recording: Recording, form: str, axes: str) -> list[int]:
-    """Return u̇; DEC in body axes is its literal form."""
+    """Return the nodes of u̇; DEC (LᵀDL elimination) in body axes uses its literal form."""
     if form == "DEC" and axes == BODY:
         recording.entry("literal_forms", "literal_state", 0, recording.t)
         recording.run("literal.dec", "dec")
@@ -181,7 +185,7 @@ def accelerations(recording: Recording, form: str, axes: str) -> list[int]:
 def results(
     system: System, recording: Recording, of: str, form: str, axes: str
 ) -> tuple[list[int], list[str], tuple[int, ...]]:
-    """Return the nodes of a quantity, their names, their shape."""
+    """Return the nodes of a quantity, with their names and their shape."""
     c, n = system.compiled, system.n
     rates = [f"der({name})" for name in c.speeds]
     if of == "accelerations":
@@ -234,7 +238,7 @@ def results(
 def trace(
     system: System, of: str = "accelerations", parameters: str = "numbers", form: str = "auto"
 ) -> Trace:
-    """Return the operations of a quantity; `auto` takes form and axes with the fewest."""
+    """Return the operations of a quantity; `auto` takes the form and axes with the fewest."""
     if of not in QUANTITIES:
         raise ValueError(f"'{of}' cannot be traced, expected one of {', '.join(QUANTITIES)}")
     if parameters not in PARAMETERS:
@@ -254,7 +258,7 @@ def cheapest(system: System, of: str, parameters: str = "numbers", form: str = "
 def cheapest_recorded(
     system: System, of: str, parameters: str | Collection[str], form: str
 ) -> tuple[Trace, Recording]:
-    """Return the cheapest trace and its recorded blocks; inaccurate forms are excluded."""
+    """Return the cheapest trace with its recorded blocks; inaccurate forms are excluded."""
     ways, found = candidates(system, of, form), []
     for way in ways:
         try:
@@ -274,19 +278,19 @@ def cheapest_recorded(
 
 
 def at_witness(trace: Trace) -> np.ndarray:
-    """Return the results at the state at which the tape was recorded."""
+    """Return the values of the results at the state at which the tape was recorded."""
     return np.array([trace.tape.values[i] for i in trace.results])
 
 
 def traced(system: System, of: str, parameters: str, form: str, axes: str) -> Trace:
-    """Return the trace of one form in one kind of axes."""
+    """Return the trace of one form in one set of axes."""
     return recorded(system, of, parameters, form, axes)[0]
 
 
 def recorded(
     system: System, of: str, parameters: str | Collection[str], form: str, axes: str
 ) -> tuple[Trace, Recording]:
-    """Return the trace of one form in one kind of axes, and the recorded blocks."""
+    """Return the trace of one form in one set of axes, and the recorded blocks."""
     recording = record(system, of, parameters, form, axes)
     parts: list[Matrix] = []
     if of == "matrices":

@@ -1,4 +1,4 @@
-"""Nodes of a tape, unique, with their values at the recorded state and the branch decisions taken
+"""Unique nodes of a tape, with their values at the recorded state and the branch decisions taken
 there.
 """
 
@@ -24,7 +24,7 @@ class Nodes:
 
     # -- nodes --------------------------------------------------------------------------------------------------------------------------
     def node(self, key: Node) -> int:
-        """Return the number of a node."""
+        """Return the index of a node, creating it if it is new."""
         found = self.index.get(key)
         if found is not None:
             return found
@@ -45,7 +45,7 @@ class Nodes:
         return found
 
     def symbol(self, group: str, k: int, value: float) -> int:
-        """Return the node of number k of a group of arguments, and its value at the witness."""
+        """Return the node of argument k of a group; `value` is its value at the recorded state."""
         key = ("symbol", group, k)
         found = self.index.get(key)
         if found is None:
@@ -64,7 +64,7 @@ class Nodes:
         return self.nodes[a][0] == "sqrt"
 
     def fold(self, operation: str, *arguments: int) -> int:
-        """Return the node of an operation, or the constant it gives."""
+        """Return the node of an operation, or of the constant that it folds to."""
         nodes = self.nodes
         if all(nodes[each][0] == "const" for each in arguments):
             return self.constant(VALUE[operation](*[nodes[each][1] for each in arguments]))
@@ -88,7 +88,7 @@ class Nodes:
 
     @contextmanager
     def unrecorded(self) -> Iterator[None]:
-        """Context manager in which branch decisions are free choices and not recorded."""
+        """Context manager in which branch decisions are free choices that are not recorded."""
         before, self.recording = self.recording, False
         try:
             yield

@@ -1,7 +1,6 @@
-"""Operations of a tape as functions of numbers, for values at the recorded state and constant
-folding.
+"""Operations of a tape on plain numbers, for values at the recorded state and constant folding.
 
-They are those of expressions, with IEEE results; conditions are 1 and 0.
+They are the operations of expressions, with IEEE results; conditions are 1 and 0.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Tables as piecewise polynomials, looked up by selections. One cell more on either side continues the table outside its grid.
+"""Lookup tables as piecewise polynomials, evaluated by selections. One additional cell on either
+side continues the table outside its grid.
 
-On the cell from x_i on, with d = x - x_i, a table of one variable is the sum of c_m d^m; one of two variables the sum of c_mn d^m e^n.
+On the cell that begins at x_i, with d = x - x_i, a table of one variable is the sum of c_m d^m; one
+of two variables the sum of c_mn d^m e^n.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ from kinetree.solvers.model_records import TABLE
 
 
 class Axis:
-    """Cells along one axis: where each begins, its grid points, and the map to coefficients.
+    """Cells along one axis of a table: their start points, the grid points, and the map to
+    coefficients.
 
-    The map leads from (f_i, f_i+1, f_i'', f_i+1''). Where a grid has a point twice (monotone
-    tables), the empty cell between is left out.
+    The map takes (f_i, f_i+1, f_i'', f_i+1''). Where a grid has a point twice (monotone tables),
+    the empty cell in between is left out.
     """
 
     def __init__(self, grid: Sequence[float] | np.ndarray, cubic: bool, extrapolate: bool):
@@ -52,7 +55,7 @@ class Axis:
         self.origin = [self.grid[0], *self.grid[:-1], self.grid[-1]]
 
     def cell(self, x: float) -> int:
-        """Return the cell of x: 0 below the grid, the last one above it."""
+        """Return the cell of x; 0 is below the grid, the last one above it."""
         if x < self.grid[0]:
             return 0
         if x > self.grid[-1]:
@@ -61,14 +64,16 @@ class Axis:
 
 
 class Piecewise:
-    """A table, or a derivative of one: coefficients[cell] or coefficients[cell of x, cell of y], four numbers along each axis."""
+    """A table, or a derivative of one: coefficients[cell], or coefficients[cell of x, cell of y],
+    four along each axis.
+    """
 
     def __init__(self, axes: Sequence[Axis], coefficients: np.ndarray):
         self.axes = list(axes)
         self.coefficients = coefficients
 
     def value(self, *arguments: float) -> float:
-        """Return the table at plain numbers."""
+        """Return the value of the table at plain numbers."""
         if any(x != x for x in arguments):
             return float("nan")
         cells = tuple(axis.cell(x) for axis, x in zip(self.axes, arguments, strict=True))
@@ -80,7 +85,7 @@ class Piecewise:
 
     @cached_property
     def derivatives(self) -> list[Piecewise]:
-        """Return partial derivatives, axis by axis."""
+        """Return the partial derivatives of the table, axis by axis."""
         found, count = [], len(self.axes)
         for k in range(count):
             c = np.moveaxis(np.zeros_like(self.coefficients), count + k, -1)
@@ -90,7 +95,7 @@ class Piecewise:
 
 
 def piecewise(tables: Sequence[int], data: Sequence[float], k: int) -> Piecewise:
-    """Return the table k of a compiled model."""
+    """Return table k of a compiled model as piecewise polynomials."""
     table = TABLE.of(tables, TABLE.size * k)
     cubic, extrapolate, nx, ny, at = (
         table.kind == 1,
@@ -137,7 +142,7 @@ ORDERS = {
 
 
 def chosen(axis: Axis, x: Any, values: Sequence[Any]) -> Any:
-    """Return the value of the cell of x, by selections as in a bisection."""
+    """Return the value that belongs to the cell of x, by selections as in a bisection."""
 
     def between(first: int, last: int) -> Any:
         if last - first == 1 or all(value is values[first] for value in values[first:last]):
@@ -151,7 +156,7 @@ def chosen(axis: Axis, x: Any, values: Sequence[Any]) -> Any:
 
 
 def looked_up(table: Piecewise, arguments: Sequence[Any]) -> Any:
-    """Return the table at symbols (or at a symbol and a number): selections of coefficients, then
+    """Return the table at symbols (or at a symbol and a number): selection of coefficients, then
     the polynomial.
     """
     axis, x, *rest = table.axes[0], arguments[0], *arguments[1:]

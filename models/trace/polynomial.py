@@ -1,4 +1,6 @@
-"""Short expressions as sums of products, in which s² + c² of one angle is known to be 1: how a person would write them."""
+"""Short expressions as sums of products, simplified by s² + c² = 1 for the sine and cosine of one
+angle, as in hand-written formulas.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ Sum = dict[Product, float]  # factors of products
 
 
 def expanded(tape: Tape, i: int) -> Sum | None:
-    """Return a node as a sum of products of nodes that are not sums or products; None where that
-    gets long.
+    """Return a node as a sum of products of nodes that are neither sums nor products; None if that
+    gets too long.
     """
     kind, *rest = tape.nodes[i]
     if kind == "const":
@@ -38,21 +40,21 @@ def expanded(tape: Tape, i: int) -> Sum | None:
 
 
 def multiplied(a: Sum, b: Sum) -> Iterator[tuple[Product, float]]:
-    """Return the terms of a product of sums."""
+    """Yield the terms of a product of sums."""
     for p, x in a.items():
         for q, y in b.items():
             yield tuple(sorted((*p, *q))), x * y
 
 
 def added(parts: list[Sum], kind: str) -> Iterator[tuple[Product, float]]:
-    """Return the terms of a sum, difference or negation."""
+    """Yield the terms of a sum, difference or negation."""
     for number, part in enumerate(parts):
         sign = -1.0 if kind == "neg" or (kind == "-" and number == 1) else 1.0
         yield from ((product, sign * factor) for product, factor in part.items())
 
 
 def without_squares(tape: Tape, terms: Sum, angle: int, gone: str) -> Sum:
-    """Return the terms with s² = 1 - c², or with c² = 1 - s², of one angle."""
+    """Return the terms with s² replaced by 1 - c², or c² by 1 - s², for one angle."""
     kept = "cos" if gone == "sin" else "sin"
     square, other = tape.index[gone, angle], tape.index[kept, angle]
     found: Sum = {}
@@ -70,7 +72,7 @@ def without_squares(tape: Tape, terms: Sum, angle: int, gone: str) -> Sum:
 
 
 def paired(tape: Tape, terms: Sum, angle: int) -> Sum:
-    """Return the terms with p of each pair p s², p c²."""
+    """Return the terms with each pair p s², p c² replaced by p."""
     s, c = tape.index["sin", angle], tape.index["cos", angle]
     found = dict(terms)
     for product in [each for each in terms if each.count(s) >= 2]:
@@ -86,7 +88,7 @@ def paired(tape: Tape, terms: Sum, angle: int) -> Sum:
 
 
 def shortened(tape: Tape, i: int) -> int:
-    """Return the node, or a shorter sum that is equal."""
+    """Return the node of an equal but shorter sum, or the node itself."""
     terms = expanded(tape, i)
     if terms is None:
         return i

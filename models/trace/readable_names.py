@@ -1,4 +1,4 @@
-"""Readable names of intermediate quantities: the symbol of the glossary, the body, joint or speed, the component."""
+"""Readable names of intermediate quantities: symbol, then body, joint or speed, then component."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def identifier(text: str) -> str:
 
 
 def placed(recording: Recording, form: str) -> Iterator[tuple[str, object]]:
-    """Return the quantities of a form by readable name, the most informative first."""
+    """Yield the quantities of a form with readable names, the most informative names first."""
     ws, c = recording.ws, recording.compiled
     bodies = [identifier(name) for name in (*c.bodies, *c.twins)]
     speeds = [identifier(name.removeprefix("der(").removesuffix(")")) for name in c.speeds]
@@ -87,8 +87,8 @@ def placed(recording: Recording, form: str) -> Iterator[tuple[str, object]]:
 
 
 def quantity_names(recording: Recording, form: str) -> dict[int, str]:
-    """Return the names of nodes; the first that fits. Sines and cosines of a coordinate carry its
-    name.
+    """Return the names of nodes, the first one that fits. Sines and cosines of a coordinate contain
+    its name.
     """
     tape, c = recording.tape, recording.compiled
     found: dict[int, str] = {}

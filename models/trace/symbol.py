@@ -1,4 +1,4 @@
-"""Symbols: numbers that kernels compute with while they are traced; results that fold are plain
+"""Symbols: values that kernels compute with while they are traced; constant results are plain
 floats.
 """
 
@@ -13,7 +13,7 @@ from kinetree.models.trace.tape import Tape
 
 
 class Symbol:
-    """A number unknown until the generated code runs."""
+    """A value that is unknown until the generated code runs."""
 
     __slots__ = ("i", "tape")
     __hash__ = object.__hash__
@@ -86,8 +86,8 @@ class Symbol:
 
 
 class Condition:
-    """A comparison unknown until the code runs; as a truth value it decides as at the recorded
-    state.
+    """A comparison that is unknown until the generated code runs; as a truth value it decides as at
+    the recorded state.
     """
 
     __slots__ = ("i", "tape")
@@ -159,7 +159,7 @@ def sincos(angle: Any) -> Any:
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:
-    """Return a where the condition holds, else b."""
+    """Return a if the condition holds, else b, for symbols and numbers."""
     if condition.__class__ is not Condition:
         return a if condition else b
     tape = condition.tape
@@ -167,7 +167,9 @@ def select(condition: Any, a: Any, b: Any) -> Any:
 
 
 def every(condition: Any) -> bool:
-    """Return the truth of a condition at the recorded state; the whole tape then requires it."""
+    """Return the truth of a condition at the recorded state and record it, so that the tape is
+    valid only while it holds.
+    """
     return bool(condition)
 
 

@@ -1,7 +1,8 @@
-"""The kernels as plain Python functions for symbolic arguments.
+"""Kernels executed as plain Python functions on symbolic arguments.
 
-Each module of the solvers is executed once more under the same code, with other names behind a few of its imports: the decorators change nothing,
-functions and decisions are those of symbols, views are taken as they come. Nothing of the process changes, numba is not even imported.
+Each module of the solvers is executed once more from its source with some imports replaced: kernel
+decorators do nothing, mathematical functions and decisions work on symbols, and views are plain
+lists. Nothing else in the process changes; numba is not even imported.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def unchanged(function: Any = None, *_: Any, **__: Any) -> Any:
 
 
 def named(name: str, **content: Any) -> ModuleType:
-    """Return a module with the given content."""
+    """Return a new module with the given name and content."""
     module = ModuleType(name)
     module.__dict__.update(content)
     return module
@@ -60,7 +61,9 @@ class Hook:
 
 
 class Own:
-    """Code of one mechanism at an address: symbols do not call it, other languages have calls of their own."""
+    """Placeholder for specialised machine code: symbols do not call it, and generated code in other
+    languages has its own calls.
+    """
 
     kinetree_own = True
 
@@ -87,7 +90,7 @@ def floats_view(block: Any) -> Any:
 
 
 class PlainKernels:
-    """Modules of the solvers executed as plain Python, for symbols or for numbers."""
+    """Modules of the solvers executed as plain Python, for symbols or for plain numbers."""
 
     def __init__(self, symbolic: bool = True) -> None:
         self.symbolic = symbolic
@@ -167,7 +170,7 @@ class PlainKernels:
         )
 
     def executed(self, name: str, module: ModuleType) -> ModuleType:
-        """Return the code of a module of the solvers under other imports."""
+        """Execute the code of a solver module with replaced imports, and return the module."""
         spec = find_spec(name)
         assert spec is not None and spec.loader is not None, name
         module.__dict__["__builtins__"] = self.builtins
@@ -175,13 +178,13 @@ class PlainKernels:
         return module
 
     def original(self, module: str) -> ModuleType:
-        """Return a module (below the solvers) in whose place symbols have another one: for its
+        """Return the unmodified counterpart of a replaced module (below the solvers), for its
         constants.
         """
         return self.executed(ROOT + module, ModuleType(ROOT + module))
 
     def module(self, name: str) -> Any:
-        """Return a module of the solvers for symbols."""
+        """Return a module of the solvers, executed for symbols."""
         if name not in self.modules:
             if name.removeprefix(ROOT) in PURE:
                 self.modules[name] = import_module(name)
@@ -199,13 +202,17 @@ class PlainKernels:
         return getattr(self.module(ROOT + module), name)
 
     def tables(self, module: Any) -> None:
-        """Replace table lookup by symbolic nodes, since the grid cell of a symbol is unknown."""
+        """Replace the table lookup of a module by symbolic nodes, since the grid cell of a symbol
+        is unknown.
+        """
         from kinetree.models.trace.piecewise_tables import traced
 
         module.look_up = traced(module.look_up)
 
     def pivots(self, module: Any) -> None:
-        """Leave the order of pivots unrecorded, as it is a free choice."""
+        """Exclude the choice of pivots from the recorded branch decisions, since any order is
+        valid.
+        """
         chosen = module.factor_group
 
         def factor_group(model: Any, ws: Any, *rest: Any) -> Any:

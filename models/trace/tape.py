@@ -1,8 +1,11 @@
-"""The tape: operations on symbols in the order in which they came, each different one once.
+"""The tape of a trace: operations on symbols in the order of execution, each different one stored
+once.
 
-A node is (operation, arguments...), its number is its place. What is known folds at once: constants, zeros and ones, signs (moved outwards), equal
-differences, sines and cosines of negative angles, s²x + c²x of one angle. Every node carries its value at a witness, a state in general position:
-where a kernel must decide by a number that is not known, the witness decides and the decision is kept as a condition under which the tape holds.
+A node is (operation, arguments...), identified by its index. Simplifications are applied at once:
+constants, zeros and ones, signs (moved outwards), equal differences, sines and cosines of negative
+angles, s²x + c²x of one angle. Every node carries its value at a recorded state in general position
+(the witness). Where a kernel must decide by an unknown number, the value at the witness decides,
+and the decision is stored as a condition under which the tape is valid.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from kinetree.models.trace.nodes import Node, Nodes
 
 
 class Tape(Nodes):
-    """Nodes with the rules by which they fold."""
+    """A tape: nodes with the rules by which they are simplified."""
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------------------------
     def neg(self, a: int) -> int:
@@ -131,9 +134,10 @@ class Tape(Nodes):
         return found if found >= 0 else self.product(a, b)
 
     def without_root(self, a: int, na: Node, b: int, nb: Node) -> int:
-        """Return a b with square roots cancelled or moved outwards; -1 if there are none.
+        """Return the product a b with square roots cancelled or moved outwards; -1 if there are
+        none.
 
-        The factor of a symmetric matrix by square roots becomes the one without them.
+        A factorisation with square roots of a symmetric matrix thereby becomes the one without.
         """
         if a == b and na[0] == "sqrt":
             return na[1]
@@ -194,7 +198,7 @@ class Tape(Nodes):
         return self.node(("/", a, b))
 
     def alike(self, a: int, na: Node, b: int, nb: Node, sign: float) -> int:
-        """Return (c ± d) x of c x ± d x with constants c, d; -1 for anything else."""
+        """Return (c ± d) x for c x ± d x with constants c, d; -1 for any other operands."""
         first = na[0] == "*" and self.nodes[na[1]][0] == "const"
         second = nb[0] == "*" and self.nodes[nb[1]][0] == "const"
         x, y = na[2] if first else a, nb[2] if second else b
@@ -204,8 +208,8 @@ class Tape(Nodes):
         return self.mul(self.constant(c + sign * d), x)
 
     def pythagoras(self, na: Node, nb: Node) -> int:
-        """Return the factor x of s·s·x + c·c·x for the sine and cosine of one angle, -1 for
-        anything else.
+        """Return the factor x of s·s·x + c·c·x, s and c being the sine and cosine of one angle; -1
+        for any other operands.
         """
         nodes = self.nodes
         for s in na[1:]:
@@ -221,7 +225,7 @@ class Tape(Nodes):
         return -1
 
     def without(self, a: int, factor: int) -> int:
-        """Return a without one factor, -1 when it has none."""
+        """Return a divided by one of its factors; -1 if it does not have that factor."""
         if a == factor:
             return self.constant(1.0)
         node = self.nodes[a]
@@ -242,7 +246,7 @@ class Tape(Nodes):
         return self.cosine(node[1]) if node[0] == "neg" else self.fold("cos", a)
 
     def power(self, a: int, b: int) -> int:
-        """Return a^b; small whole powers become products."""
+        """Return the node of a^b; small integer powers become products."""
         x = self.number(b)
         if x is None or self.number(a) is not None:
             return self.fold("pow", a, b)
@@ -256,7 +260,7 @@ class Tape(Nodes):
         return self.fold("sqrt", a) if x == 0.5 else self.fold("pow", a, b)
 
     def again(self, node: Node, new: Mapping[int, int]) -> int:
-        """Return a node once more with other arguments."""
+        """Return the node of an operation repeated with other arguments."""
         operation = node[0]
         if operation == "const":
             return self.constant(node[1])
@@ -268,8 +272,8 @@ class Tape(Nodes):
 
     # -- decisions ----------------------------------------------------------------------------------------------------------------------
     def compare(self, operation: str, a: int, b: int) -> int:
-        """Return a condition; the result of an earlier selection between 1 and 0 is that
-        selection's condition again.
+        """Return the node of a comparison; comparing a former selection between 1 and 0 with zero
+        gives back its condition.
         """
         if operation in ("eq", "ne"):
             if self.number(b) == 0.0 and self.nodes[a][0] == "select":
@@ -285,7 +289,7 @@ class Tape(Nodes):
         return node[1] if node[0] == "not" else self.fold("not", c)
 
     def logical(self, operation: str, a: int, b: int) -> int:
-        """Return `and`, `or` of conditions."""
+        """Return the node of `and` or `or` of two conditions."""
         for one, other in ((a, b), (b, a)):
             known = self.number(one)
             if known is not None:
@@ -293,7 +297,7 @@ class Tape(Nodes):
         return a if a == b else self.node((operation, min(a, b), max(a, b)))
 
     def select(self, c: int, a: int, b: int) -> int:
-        """Return a where the condition holds, else b."""
+        """Return the node of a selection: a if the condition holds, else b."""
         known = self.number(c)
         if known is not None:
             return a if known != 0.0 else b
@@ -318,5 +322,5 @@ RULES |= {"select": Tape.select, "not": Tape.logical_not}
 
 
 def exact_inverse(x: float) -> bool:
-    """Return whether 1/x is exact: x is a power of two."""
+    """Return whether 1/x is exact, which is so if x is a power of two."""
     return frexp(x)[0] == 0.5

@@ -1,4 +1,4 @@
-"""Equations of one mechanism as straight-line operations: what `System.trace` gives."""
+"""Equations of one mechanism as straight-line operations, as `System.trace` returns them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ WEIGHT = {"/": 6.0, "sqrt": 6.0, "sin": 12.0, "cos": 12.0}
 
 @dataclass
 class Trace:
-    """Results as nodes of a tape, names of the arguments, and names of intermediate quantities."""
+    """Traced equations: results as nodes of a tape, names of the arguments, and names of
+    intermediate quantities.
+    """
 
     name: str  # of the mechanism
     of: str
@@ -45,7 +47,7 @@ class Trace:
 
     @property
     def live(self) -> list[int]:
-        """Return the nodes that the results and the conditions of their validity need."""
+        """Return the nodes that the results and their validity conditions need."""
         return alive(self.tape, [*self.results, *(i for i, _ in self.watches)])
 
     @property
@@ -55,7 +57,7 @@ class Trace:
 
     @property
     def operations(self) -> int:
-        """Return the number of operations; sign changes are free."""
+        """Return the number of operations; sign changes are not counted."""
         return sum(self.counts.values())
 
     @property
@@ -66,14 +68,14 @@ class Trace:
 
     @property
     def weight(self) -> float:
-        """Return the operations in units of an addition."""
+        """Return the cost of all operations in units of an addition."""
         return sum(WEIGHT.get(name, 1.0) * count for name, count in self.counts.items())
 
     def evaluate(
         self, t: Any, q: Numbers, u: Numbers, x: Numbers = (), inputs: Numbers = (), **rest: Any
     ) -> Any:
-        """Return the results for given arguments; `parameters` for symbols, `held` for held
-        registers of runs.
+        """Return the values of the results for given arguments; `parameters` for symbols, `held`
+        for held registers of runs.
         """
         groups = {
             "t": [t],
@@ -106,7 +108,7 @@ class Trace:
         return text(self)
 
     def latex(self) -> str:
-        """Return equations for a document."""
+        """Return the equations as LaTeX."""
         from kinetree.models.equations.latex import latex
 
         return latex(self)
@@ -118,19 +120,21 @@ class Trace:
         return c(self, name)
 
     def python(self, name: str = "") -> str:
-        """Return a Python function that needs numpy only."""
+        """Return the equations as a Python function that needs only numpy."""
         from kinetree.models.equations.python import python
 
         return python(self, name)
 
     def modelica(self, name: str = "", external: bool = False) -> str:
-        """Return a Modelica function; `external`: one that includes the C function, for tools that take long to read many operations."""
+        """Return the equations as a Modelica function; with `external` one that includes the C
+        function, for tools that are slow on long algorithms.
+        """
         from kinetree.models.equations.modelica import modelica
 
         return modelica(self, name, external)
 
     def casadi(self, name: str = "") -> str:
-        """Return a Python function that builds a CasADi function."""
+        """Return a Python function that builds a CasADi function of the equations."""
         from kinetree.models.equations.casadi import casadi
 
         return casadi(self, name)
@@ -139,8 +143,8 @@ class Trace:
     def gradient(
         self, by: Sequence[str] | str | None = None, of: Sequence[str] | str | None = None
     ) -> Trace:
-        """Return derivatives of results (all or named) by named numbers (default: q, u, x, inputs,
-        symbols).
+        """Return derivatives of results (all or named) by named quantities (default: q, u, x,
+        inputs, symbols).
         """
         from kinetree.models.trace.adjoint import gradient
 

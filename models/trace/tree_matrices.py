@@ -1,7 +1,8 @@
-"""The matrices of which the equations of a tree consist, as [IPS16] and [Sh24] write them: what one would prepare by hand for every body.
+"""The matrices in the equations of a tree, as [IPS16] and [Sh24] write them, for every body.
 
-G_i and ρ_i place the joint, A_i and Ȧ_i are its tangent columns and their rates, M_i is the inertia about O_i, all in body axes; Q = BᵀF are the
-generalised forces of everything applied, weight included.
+G_i and ρ_i place the joint, A_i and Ȧ_i are its tangent columns and their rates, M_i is the inertia
+about O_i, all in body axes; Q = BᵀF are the generalised forces of all applied loads, gravity
+included.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from kinetree.solvers import layout as L
 
 
 class Matrix(NamedTuple):
-    """A matrix among results: its symbol, whose it is, its shape."""
+    """A matrix among the results: its symbol, the body it belongs to, its shape."""
 
     symbol: str
     body: str
@@ -28,7 +29,7 @@ class Matrix(NamedTuple):
 
 
 class Points(dict):
-    """Rational points on the unit circle in place of angles, equal for equal angles."""
+    """Rational points on the unit circle that replace angles, the same one for equal angles."""
 
     def __init__(self) -> None:
         super().__init__(sin=lambda a: 2 * a / (1 + a * a), cos=lambda a: (1 - a * a) / (1 + a * a))
@@ -55,7 +56,7 @@ def vanishes(tape: Tape, node: int) -> bool:
 
 
 def matrices(recording: Recording) -> tuple[list[int], list[str], list[Matrix]]:
-    """Return nodes of all entries row by row, their names, and the matrices."""
+    """Return the nodes of all entries row by row, their names, and the matrices."""
     recording.entry("literal_forms", "literal_state", 0, recording.t)
     found = list(every(recording))
     tape, nodes, labels = recording.tape, [], []
@@ -90,7 +91,7 @@ def every(recording: Recording) -> Iterator[tuple[Matrix, list]]:
 
 
 def inertia(body: Any) -> list:
-    """Return [m E, -h̃; h̃, J] of mass, first moment and inertia about O_i."""
+    """Return the 6 x 6 inertia [m E, -h̃; h̃, J] from mass, first moment and inertia about O_i."""
     m, (x, y, z), J = body[L.B_MASS], body[L.B_H : L.B_H + 3], body[L.B_J : L.B_J + 6]
     h = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
     tensor = [[J[0], J[1], J[2]], [J[1], J[3], J[4]], [J[2], J[4], J[5]]]
@@ -102,7 +103,7 @@ def inertia(body: Any) -> list:
 
 
 def generalised(recording: Recording) -> list:
-    """Return BᵀF body by body, without vanishing contributions."""
+    """Return the generalised forces BᵀF, accumulated body by body without vanishing contributions."""
     ws, model = recording.ws, recording.model
     along, ws.tau[:] = list(ws.tau), [0.0] * len(ws.tau)
     recording.run_plainly("literal.body_axes_kinematics", "active_forces")
@@ -120,7 +121,7 @@ def generalised(recording: Recording) -> list:
 
 
 def back(ws: Any, i: int, wrench: Any) -> list:
-    """Return a wrench on body i about O_i in the axes and about the origin of its parent: C_iᵀ F."""
+    """Return a wrench on body i about O_i, referred to its parent's axes and origin: C_iᵀ F."""
     G, (x, y, z) = ws.G[9 * i : 9 * i + 9], ws.rho[3 * i : 3 * i + 3]
     force, moment = (
         [sum((G[3 * r + k] * part[r] for r in range(3)), 0.0) for k in range(3)]
