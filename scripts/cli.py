@@ -42,7 +42,7 @@ def show_version(wanted: bool) -> None:
 
 def everything(
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of an error (anywhere on the line).")
+        bool, typer.Option("--debug", help="Show the Python traceback if an error occurs.")
     ] = False,
     version: Annotated[
         bool,

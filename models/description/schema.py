@@ -118,7 +118,7 @@ class JointSpec(Named):
     )
     cut: bool | None = Field(
         default=None,
-        description="In a closed loop: true cuts this joint, false keeps it in the tree if possible",
+        description="In a closed loop: true replaces this joint by constraints; false keeps it in the spanning tree if possible",
     )
 
 

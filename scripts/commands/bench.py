@@ -38,7 +38,8 @@ def bench(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A small selection, under a minute once compiled.")
+        bool,
+        typer.Option("--quick", help="Run a small selection: less than a minute once compiled."),
     ] = False,
     json: Annotated[
         Path | None,
@@ -51,11 +52,11 @@ def bench(
         Path | None,
         typer.Option(
             "--against",
-            help="An earlier --json: instructions fails where it was better, all tells what changed.",
+            help="Earlier --json file to compare with; `instructions` fails if a count has grown.",
         ),
     ] = None,
 ) -> None:
-    """Run the performance benchmarks, with Pinocchio, MuJoCo and others where installed."""
+    """Run performance benchmarks, compared with Pinocchio, MuJoCo and others where installed."""
     known = benchmarks()
     if name is None:
         typer.echo("\n".join(known) or NOT_INSTALLED)

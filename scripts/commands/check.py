@@ -13,7 +13,7 @@ from kinetree.scripts.terminal.json_output import Json, show_json
 
 
 def check(file: Source, settings: Settings = None, json: Json = False) -> None:
-    """Validate a model file: list all errors and likely mistakes (unused parameters, degrees for radians)."""
+    """Validate a model file: list all errors and likely mistakes (such as degrees in place of radians)."""
     from kinetree.models.language.errors import ModelError
 
     try:

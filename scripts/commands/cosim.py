@@ -42,30 +42,32 @@ def cosim(
     units: Annotated[
         str,
         typer.Option(
-            "--units", help="native, python: FMUs of that back end; process: without FMUs."
+            "--units",
+            help="native or python: run FMUs of that back end; process: run without FMUs.",
         ),
     ] = "native",
     extrapolation: Annotated[
         int | None,
-        typer.Option("--extrapolation", help="Order of the inputs' extrapolation: 0, 1 or 2."),
+        typer.Option("--extrapolation", help="Polynomial order of input extrapolation: 0, 1 or 2."),
     ] = None,
     tolerance: Annotated[
         float | None,
         typer.Option(
-            "--tolerance", help="Step-size control by the energy error of the coupling (ECCO)."
+            "--tolerance",
+            help="Control the step size by this relative energy error of the coupling (ECCO).",
         ),
     ] = None,
     json_file: Annotated[
         Path | None,
-        typer.Option("--json", help="Report: stable, peak_pressure_error_bar and more."),
+        typer.Option("--json", help="Write the report: stability, errors, energies (.json)."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Values at the communication points: .csv."),
+        typer.Option("--output", "-o", help="Write the values at the communication points: .csv."),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", help="Plot with the reference: .png, .pdf or .svg."),
+        typer.Option("--plot", help="Plot the results with the reference: .png, .pdf or .svg."),
     ] = None,
     ssp: Annotated[
         Path | None,
@@ -74,7 +76,9 @@ def cosim(
             help="Write the system with its FMUs as .ssp for other hosts, instead of running it.",
         ),
     ] = None,
-    ssp_version: Annotated[str, typer.Option("--ssp-version", help="1.0 or 2.0.")] = "1.0",
+    ssp_version: Annotated[
+        str, typer.Option("--ssp-version", help="SSP version: 1.0 or 2.0.")
+    ] = "1.0",
     fmus: Annotated[
         Path | None,
         typer.Option(
@@ -84,21 +88,21 @@ def cosim(
     own_process: OwnProcess = False,
     quiet: Quiet = False,
 ) -> None:
-    """Co-simulate a mechanism with a drive, or any FMUs; report stability and error.
+    """Co-simulate a mechanism with a drive, or coupled FMUs; report stability and accuracy.
 
-    The error is measured against a monolithic reference simulation.
+    Errors are differences from a monolithic simulation, in which one solver integrates all parts.
 
-    Warning: this executes the binaries inside FMUs with your rights. `--own-process` survives their
-    crashes; it is no sandbox.
+    Warning: this executes the binaries inside FMUs with your rights. With `--own-process` the
+    command survives their crashes, but it is no sandbox.
 
     \b
     Schemes:
-      held        constant inputs during the step (jacobi)
-      slope       linear inputs, from time derivatives of the outputs
-      sequential  one unit after the other (gauss-seidel)
-      repeat      two iterations of every step, with rollback
-      told        the drive sends its stiffness dF/ds: stable with long steps (linear-implicit)
-      chambers    oil volumes inside the mechanism: stable in any host
+      held        inputs are constant during a communication step (jacobi)
+      slope       inputs are extrapolated linearly by time derivatives of the outputs
+      sequential  one unit steps after the other, with new values (gauss-seidel)
+      repeat      every step is made twice, with rollback
+      told        the drive sends force and stiffness dF/ds: stable with long steps (linear-implicit)
+      chambers    the oil volumes are states of the mechanism: stable in any host
       jacobian    Newton's method on the interface equations, with rollback
     """
     from kinetree.scripts.cosim.import_ssp import scenario_of_ssp

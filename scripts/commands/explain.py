@@ -27,7 +27,7 @@ def explain(
         list[str],
         typer.Argument(
             metavar="KEY|WORD|MESSAGE",
-            help="A key (bodies.arm.inertia), table, function, word, or a message in quotes.",
+            help="Key (bodies.arm.inertia), table, function, glossary word, or a message in quotes.",
         ),
     ],
     json: Json = False,

@@ -36,38 +36,47 @@ def flexible(
         list[str],
         typer.Option(
             "--interface",
-            help="NAME=PLANE, as root=x=0: nodes there are one face; of SID: NAME=NODE.",
+            help="NAME=PLANE, as root=x=0: nodes in that plane form one face. SID files: NAME=NODE.",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where it goes: FILE.npz.")],
-    modes: Annotated[int, typer.Option("--modes", help="Modes with all faces held.")] = 8,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: FILE.npz.")],
+    modes: Annotated[
+        int, typer.Option("--modes", help="Number of vibration modes with all faces clamped.")
+    ] = 8,
     root: Annotated[
-        str | None, typer.Option("--root", help="Face of the frame; left out: the first one.")
+        str | None,
+        typer.Option("--root", help="Face that carries the body frame (default: the first one)."),
     ] = None,
     mass: Annotated[
-        str | None, typer.Option("--mass", help="Of matrices: the mass matrix (.npz, .mtx).")
+        str | None,
+        typer.Option("--mass", help="With matrices: file of the mass matrix (.npz, .mtx)."),
     ] = None,
     nodes: Annotated[
         str | None,
         typer.Option(
-            "--nodes", help="Of matrices: x, y, z of the nodes (.csv, .npy); of .pch: bulk data."
+            "--nodes",
+            help="With matrices: node coordinates x, y, z (.csv, .npy). With .pch: bulk data file.",
         ),
     ] = None,
     material: Annotated[
-        str, typer.Option("--material", help="Of a mesh: steel, aluminium, or E,nu,density.")
+        str,
+        typer.Option("--material", help="Material of a mesh: steel, aluminium, or E,nu,density."),
     ] = "steel",
     size: Annotated[
-        float | None, typer.Option("--size", help="Of STEP: largest size of elements [m].")
+        float | None, typer.Option("--size", help="With STEP: largest element size [m].")
     ] = None,
     units: Annotated[
-        str, typer.Option("--units", help="Of the source: m (SI), or mm (mm, t, N).")
+        str, typer.Option("--units", help="Units of the source: m (SI), or mm (mm, t, N).")
     ] = "m",
     second_order: Annotated[
         bool,
-        typer.Option("--second-order", help="Of a mesh: with stiffening by loads and rotation."),
+        typer.Option(
+            "--second-order",
+            help="With a mesh: include stiffening by loads and rotation (second order).",
+        ),
     ] = False,
 ) -> None:
-    """Reduce a finite-element body to modes: Craig and Bampton's, for `flexible = { file = ... }`."""
+    """Reduce a finite-element body by the Craig-Bampton method, for `flexible = { file = ... }`."""
     from kinetree.models.beams.mesh_matrices import MeshMatrices
     from kinetree.models.beams.reduction import ReductionError, reduce_body, save_reduced
     from kinetree.models.beams.skins import skin_of

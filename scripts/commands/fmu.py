@@ -32,80 +32,85 @@ def fmu(
         str,
         typer.Option(
             "--backend",
-            help="python (by pythonfmu, needs Python on the target), native (compiled engine), source (C99).",
+            help="python (pythonfmu; the target needs Python), native (compiled engine) or source (C99 source code).",
         ),
     ] = "python",
     fmi: Annotated[
         str,
         typer.Option(
             "--fmi",
-            help="FMI version: 2 or 3. With 2, the python back end offers co-simulation only.",
+            help="FMI version: 2 or 3. The python back end with 2 has no model exchange.",
         ),
     ] = "2",
     integrator: Annotated[str, typer.Option("--integrator", help=", ".join(NAMES) + ".")] = "auto",
     step: Annotated[
         float | None,
-        typer.Option("--step-size", "--step", help="Step size of fixed-step integrators in s."),
+        typer.Option(
+            "--step-size", "--step", help="Step size in s, for fixed-step integrators only."
+        ),
     ] = None,
     tolerance: Annotated[
         float | None,
         typer.Option(
-            "--tolerance", "--relative-tolerance", help="Relative tolerance of the integrator."
+            "--tolerance",
+            "--relative-tolerance",
+            help="Relative error tolerance of the integrator.",
         ),
     ] = None,
     platforms: Annotated[
         str | None,
         typer.Option(
             "--platforms",
-            help="Binaries to include: linux64, win64, aarch64-linux, darwin64, aarch64-darwin, "
-            "wasm32-wasip2 (FMI 3, native); with commas, or all.",
+            help="Platforms of the binaries: linux64, win64, aarch64-linux, darwin64, "
+            "aarch64-darwin, wasm32-wasip2; separated by commas, or all.",
         ),
     ] = None,
     plain_names: Annotated[
         bool,
         typer.Option(
             "--plain-names",
-            help="Variable names without commas, for hosts that write CSV files without quotes.",
+            help="Avoid commas in variable names (some hosts write CSV files without quotes).",
         ),
     ] = False,
     python: Annotated[
         str,
         typer.Option(
             "--python",
-            help="Python interpreter for the python back end (default: found on the target).",
+            help="Python interpreter for the python back end (default: the one found on the target).",
         ),
     ] = "",
     specialised: Annotated[
         bool,
         typer.Option(
             "--specialised",
-            help="Compile code specialised for this mechanism into the FMU (native back end).",
+            help="Add machine code generated for this mechanism alone (native back end): faster evaluation.",
         ),
     ] = False,
     reference: Annotated[
         bool,
         typer.Option(
             "--reference",
-            help="Add stimuli, results and tolerances (draft FMI-LS-REF), which verify and any host can check.",
+            help="Add test inputs, reference results and tolerances (draft FMI-LS-REF) to the FMU.",
         ),
     ] = False,
     linear: Annotated[
         bool,
         typer.Option(
             "--linear",
-            help="Pack the model linearised about its equilibrium, with large steps (matrix method).",
+            help="Export the model linearised about its equilibrium; it allows large steps (matrix method).",
         ),
     ] = False,
     settings: Settings = None,
     starts: Starts = None,
     origin: Origin = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace NAME.fmu where no --output is given.")
+        bool,
+        typer.Option("--force", help="Overwrite an existing NAME.fmu if no --output is given."),
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Pack a mechanism as an FMU."""
+    """Export a mechanism as an FMU (Functional Mock-up Unit)."""
     from kinetree.fmu.archive.build import ALIASES, BACKENDS, backend_of, build_fmu, identifier_of
     from kinetree.models import load
     from kinetree.models.checks.structural_parameters import kept_by_fmus

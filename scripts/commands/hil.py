@@ -19,7 +19,7 @@ def hil(
         Path,
         typer.Argument(
             metavar="SCENARIO.toml",
-            help="File with the plant, step size, network channel and controllers.",
+            help="Scenario file with the plant, step size, network channel and controllers.",
         ),
     ],
     simulated: Annotated[
@@ -30,15 +30,19 @@ def hil(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write measurements and commands of every step: .csv."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the measured values and controller commands of every step: .csv.",
+        ),
     ] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run a native FMU in real time with a controller over UDP.
+    """Hardware-in-the-loop test: run a native FMU in real time with a controller over UDP.
 
-    Report latency, packet loss and the resulting stability margins.
+    The test reports latency, packet loss and the resulting stability margins.
     """
     from kinetree.scripts.hil.scenario import read_scenario
     from kinetree.scripts.terminal.error_messages import BadInput

@@ -27,7 +27,7 @@ def identify(
         list[str],
         typer.Argument(
             metavar="[MODEL] DATA...",
-            help="A description or lib:NAME, and records (.csv, ...), each perhaps with @NAME=VALUE,... that holds in it.",
+            help="Model (file or lib:NAME) and measured files (.csv, ...). FILE@NAME=VALUE,... sets parameters of one file.",
         ),
     ],
     parameters: Annotated[
@@ -91,19 +91,21 @@ def identify(
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option("--report", help="Page with records, spectra, modes and parameters: .html."),
+        typer.Option(
+            "--report", help="Report with measurements, spectra, modes and parameters: .html."
+        ),
     ] = None,
     suspects: Annotated[
         bool,
         typer.Option(
             "--suspects",
-            help="Tell which other mass, stiffness or damping would explain what is left.",
+            help="Report which other mass, stiffness or damping would explain the remaining misfit.",
         ),
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Identify parameters of a MODEL by least squares; with DATA alone, the modes of a free decay."""
+    """Identify parameters of a model from measurements by least squares, or modes from a free decay."""
     from kinetree.models import load
     from kinetree.scripts.reports.identification_page import write_page
     from kinetree.scripts.terminal import measured_files

@@ -47,15 +47,22 @@ def import_robot(
     ] = False,
     arg: Annotated[
         list[str] | None,
-        typer.Option("--arg", metavar="NAME=VALUE", help="xacro: argument of the file."),
+        typer.Option(
+            "--arg",
+            metavar="NAME=VALUE",
+            help="xacro: value of an argument of the file; may be repeated.",
+        ),
     ] = None,
     density: Annotated[
         float | None,
-        typer.Option("--density", help="STEP: of all solids, in kg/m3 (default: steel)."),
+        typer.Option("--density", help="STEP: density of all solids in kg/m3 (default: steel)."),
     ] = None,
     pin: Annotated[
         int | None,
-        typer.Option("--pin", help="STEP: number of the hole that a joint holds to the ground."),
+        typer.Option(
+            "--pin",
+            help="STEP: number of the hole where a revolute joint connects the part to the ground.",
+        ),
     ] = None,
     model: Annotated[
         str | None,
@@ -63,7 +70,9 @@ def import_robot(
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option("--report", help="Page (.html) with tree, what was read and left out, scene."),
+        typer.Option(
+            "--report", help="Report (.html): body tree, what was read and left out, 3D scene."
+        ),
     ] = None,
     backend: Annotated[
         str | None,
@@ -72,9 +81,9 @@ def import_robot(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a robot or a machine of another format as a description, and say what is left out.
+    """Convert URDF, MJCF, Simscape, STEP or Modelica files to a description; list what is left out.
 
-    With -o NAME.fmu an FMU is written and verified at once.
+    With `-o NAME.fmu` the mechanism is also exported as an FMU, which is verified at once.
     """
     from kinetree.models import load
     from kinetree.models.description.reading.read_source import is_foreign

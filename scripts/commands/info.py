@@ -7,6 +7,15 @@ from kinetree.scripts.terminal.arguments import Settings, Source, numbers
 from kinetree.scripts.terminal.json_output import Json, show_json
 
 ROWS = 60  # bodies and parameters beyond this many are counted, not shown
+FORMULATIONS = {
+    "DRT": "mass matrix from velocity Jacobians",
+    "CBM": "mass matrix by composite rigid bodies",
+    "LGR": "Lagrange multipliers of the joints",
+    "ITR-M": "iteration on the mass matrix",
+    "ITR-G": "iteration without a mass matrix",
+    "ABM": "articulated bodies",
+    "DEC": "recursive block elimination (LᵀDL)",
+}
 
 
 def info(
@@ -14,7 +23,7 @@ def info(
     settings: Settings = None,
     json: Json = False,
 ) -> None:
-    """Show joints, degrees of freedom, loops, inputs, outputs, parameters and the cost of every method."""
+    """Show joints, degrees of freedom, closed loops, inputs, outputs, parameters and operation counts."""
     from kinetree.models import load
     from kinetree.scripts.terminal.model_info import anatomy
 
@@ -108,7 +117,8 @@ def show(content: dict[str, Any]) -> None:
     if content["straight_line"]:
         size, least = (content["straight_line"][key] for key in ("operations", "evaluations"))
         console.print(
-            f"straight-line code has about {size:,} operations: `run` takes it by itself from about {float(least):.1g} evaluations on"
+            f"Machine code generated for this mechanism alone needs about {size:,} operations per evaluation.\n"
+            f"`kinetree run` generates it by itself for runs of at least about {float(least):.1g} evaluations."
         )
 
 
@@ -195,12 +205,23 @@ def marks(content: dict[str, Any], method: str) -> list[str]:
     compiled to far fewer instructions.
     """
     numbers, chosen = content["costs"], content["cheapest"]
-    fewest = numbers.get(chosen) == min(numbers.values())
-    words = {
-        "used for runs": content["engine"],
-        "fewest operations" if fewest else "takes closed loops and reduced bodies": chosen,
-    }
+    words = {"used for runs": content["engine"]}
+    if numbers.get(chosen) == min(numbers.values()):
+        words["fewest operations"] = chosen
     return [word for word, which in words.items() if which == method]
+
+
+def cost_caption(content: dict[str, Any]) -> str:
+    """Return the sentence below the cost table: why the method with fewest operations does not run."""
+    numbers, chosen = content["costs"], content["cheapest"]
+    if numbers.get(chosen) != min(numbers.values()):
+        return f"Of these, only {chosen} handles closed loops and flexible bodies."
+    if content["engine"] == chosen:
+        return ""
+    return (
+        f"Runs use {content['engine']} although {chosen} has fewer operations: the counts belong to\n"
+        f"the published formulas; only the compiled code of {content['engine']} is optimised for speed."
+    )
 
 
 def costs(content: dict[str, Any]) -> Any:
@@ -208,23 +229,20 @@ def costs(content: dict[str, Any]) -> Any:
     from rich.table import Table
 
     table = Table(
-        title="Cost of one evaluation",
+        title="Floating-point operations of one evaluation of all accelerations, by method",
         title_justify="left",
         title_style="bold",
         box=None,
         padding=(0, 2),
+        caption=cost_caption(content) or None,
+        caption_justify="left",
     )
-    if content["engine"] != content["cheapest"]:
-        table.caption = (
-            f"{content['engine']} runs although {content['cheapest']} counts less: these counts are of the forms\n"
-            f"as they were published, and the engine, by {content['engine']}, is the one written for speed"
-        )
-        table.caption_justify = "left"
     table.add_column("method")
-    table.add_column("flops", justify="right")
-    table.add_column("")
+    table.add_column("operations", justify="right")
+    table.add_column("meaning")
     for method, flops in sorted(content["costs"].items(), key=lambda pair: pair[1]):
-        table.add_row(method, f"{flops:,.0f}", ", ".join(marks(content, method)))
+        notes = "; ".join([FORMULATIONS.get(method, ""), *marks(content, method)])
+        table.add_row(method, f"{flops:,.0f}", notes)
     return table
 
 

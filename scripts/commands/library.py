@@ -13,11 +13,11 @@ from kinetree.scripts.terminal.json_output import Json, show_json
 def library(
     what: Annotated[
         Literal["library", "forces"],
-        typer.Argument(help="Mechanisms that ship, or kinds of force elements."),
+        typer.Argument(help="What to list: mechanisms (built in) or kinds of force elements."),
     ] = "library",
     json: Json = False,
 ) -> None:
-    """List the mechanisms of the library, for use as lib:NAME, or the kinds of force elements."""
+    """List the built-in mechanisms, which commands accept as lib:NAME, or the kinds of force elements."""
     if what == "forces":
         from kinetree.models.forces.kinds import KINDS
 

@@ -74,7 +74,7 @@ def linearize(
         bool,
         typer.Option(
             "--margins",
-            help="Stability margins of the controller loops; else of the loops input = -output.",
+            help="Stability margins of the controllers' loops; without controllers, of the loops input = -output.",
         ),
     ] = False,
     delay: Annotated[
@@ -85,7 +85,7 @@ def linearize(
         typer.Option(
             "--limit-cycle",
             metavar="PART=WIDTH",
-            help="Limit cycles with valve overlap, limit, friction or backlash of ±WIDTH at the command.",
+            help="Limit cycles caused by valve overlap, limit, friction or backlash of ±WIDTH at the command.",
         ),
     ] = None,
     sweep: Annotated[
@@ -107,9 +107,9 @@ def linearize(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Linearise about an equilibrium or an instant of a run: A, B, C, D, modes, zeros, margins, plots.
+    """Linearise about an equilibrium or an instant of a run: matrices A to D, modes, zeros, margins, plots.
 
-    It names modes that the inputs cannot move and modes that the outputs do not show.
+    Modes that are not controllable from the inputs or not observable in the outputs are named.
     """
     from kinetree.models import load
     from kinetree.scripts.reports import linear_pictures as pictures

@@ -48,7 +48,7 @@ def modelica(
         bool,
         typer.Option(
             "--derivatives",
-            help="With --external: tell the tool directional derivatives of the rates (annotation derivative).",
+            help="With --external: give the tool directional derivatives of the state derivatives (annotation derivative).",
         ),
     ] = False,
     settings: Settings = None,

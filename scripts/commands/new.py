@@ -36,7 +36,7 @@ def new(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a small commented mechanism to start from."""
+    """Write a small mechanism file with comments, to start from."""
     chosen = one_of(template, tuple(TEMPLATES), "--template")
     plain = re.sub(r"[^\w.-]+", "-", Path(name).name.removesuffix(".toml"))
     path = output or Path(name).parent / f"{plain}.toml"

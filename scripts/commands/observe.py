@@ -21,17 +21,21 @@ RESULTS = (".csv", ".json", ".fmu")
 def observe(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE.toml", help="Mechanism, sensors, what is estimated, record."),
+        typer.Argument(
+            metavar="FILE.toml",
+            help="Observer file: mechanism, sensors, estimated quantities, measured file.",
+        ),
     ],
     record: Annotated[
-        Path | None, typer.Option("--record", help="Another record than the file names.")
+        Path | None,
+        typer.Option("--record", help="Measured file to use instead of the one named in FILE."),
     ] = None,
     method: Annotated[
         str | None, typer.Option("--method", help="ekf, ukf or moving-horizon.")
     ] = None,
     fit: Annotated[
         bool,
-        typer.Option("--fit", help="Find the noise by which the readings are most likely first."),
+        typer.Option("--fit", help="First fit the noise levels by maximum likelihood."),
     ] = False,
     output: Annotated[
         list[Path] | None,
@@ -46,20 +50,20 @@ def observe(
         str,
         typer.Option(
             "--backend",
-            help="Of an FMU. python: every method, in the Python of the host; native: an extended Kalman filter in the engine.",
+            help="Back end of an observer FMU. python: every method, needs Python on the host; native: extended Kalman filter only.",
         ),
     ] = "python",
     period: Annotated[
-        float, typer.Option("--period", help="Sampling period of a native FMU [s].")
+        float, typer.Option("--period", help="Sampling period of a native observer FMU [s].")
     ] = 0.01,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run an extended or unscented Kalman filter or a moving-horizon estimator over a mechanism's own equations.
+    """Estimate states and parameters from measurements: Kalman filters, moving-horizon estimation.
 
     \b
-    A file:
+    Example of an observer file:
       mechanism = "lib:boom"
       record = "measured.csv"             # time, sensors, inputs
       method = "ekf"                      # ukf, moving-horizon

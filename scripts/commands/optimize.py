@@ -20,7 +20,7 @@ def optimize(
         Path,
         typer.Argument(
             metavar="FILE.toml",
-            help="File with the free parameters, the objective and the constraints.",
+            help="File with the design variables, the objective and the constraints.",
         ),
     ],
     output: Annotated[
@@ -32,7 +32,7 @@ def optimize(
         Path | None,
         typer.Option(
             "--state",
-            help="Store every evaluation in this file (.jsonl) and continue from those in it.",
+            help="Store every evaluation in this file (.jsonl); evaluations already in it are reused.",
         ),
     ] = None,
     json: Json = False,
@@ -43,7 +43,7 @@ def optimize(
     Ctrl-C ends with the best result so far; --state continues an earlier search.
 
     \b
-    A file:
+    Example of an optimisation file:
       mechanism = "lib:regulator"
       [optimize]
       method = "slsqp"               # trust-constr, differential-evolution, ipopt, minimax

@@ -48,7 +48,7 @@ def run(
         str | None,
         typer.Option(
             "--method",
-            help="Formulation: auto, DEC, ABM, CBM, LGR, ITR-M, ITR-G, DRT or a Hamiltonian -H form.",
+            help="Formulation of the equations: auto (DEC), DEC, ABM, CBM, LGR, ITR-M, ITR-G, DRT, or a Hamiltonian one such as DEC-H.",
         ),
     ] = None,
     integrator: Annotated[
@@ -57,7 +57,9 @@ def run(
     tolerance: Annotated[
         float | None,
         typer.Option(
-            "--tolerance", "--relative-tolerance", help="Relative tolerance of the integrator."
+            "--tolerance",
+            "--relative-tolerance",
+            help="Relative error tolerance of the integrator.",
         ),
     ] = None,
     step_size: Annotated[
@@ -72,7 +74,8 @@ def run(
     itr_tolerance: Annotated[
         float | None,
         typer.Option(
-            "--itr-tolerance", help="Relative residual at which the methods ITR stop iterating."
+            "--itr-tolerance",
+            help="Relative residual at which the iterative methods ITR-M, ITR-G and ITR-H stop.",
         ),
     ] = None,
     settings: Settings = None,
@@ -88,14 +91,14 @@ def run(
         str | None,
         typer.Option(
             "--columns",
-            help="Columns of the result file: all, or NAME,NAME,... in which * stands for any text.",
+            help="Columns of the result file: all, or NAME,NAME,... (* matches any text).",
         ),
     ] = None,
     stream: Annotated[
         bool,
         typer.Option(
             "--stream",
-            help="Write rows to --output FILE.parquet during the run, with constant memory.",
+            help="Write rows to --output FILE.parquet during the run; memory use stays constant.",
         ),
     ] = False,
     plot: Annotated[
@@ -105,25 +108,26 @@ def run(
         bool | None,
         typer.Option(
             "--specialised/--generic",
-            help="Use machine code specialised for this mechanism, or never; left out: where a long run pays for compiling it.",
+            help="Always or never generate machine code for this mechanism (default: only if the run is long enough).",
         ),
     ] = None,
     plots: Annotated[
         Path | None,
-        typer.Option("--plots", help="Folder for the sets of [report.plots], NAME.png each."),
+        typer.Option("--plots", help="Folder for the pictures NAME.png defined by [report.plots]."),
     ] = None,
     table: Annotated[
         list[str] | None,
         typer.Option(
             "--table",
             metavar="ROWS:COLUMNS:STAGES:REFERENCE",
-            help="Table over the stages: end:slew,luff:swing*:stage; may be repeated.",
+            help="Table with a row per stage, such as end:slew,luff:swing*:stage; may be repeated.",
         ),
     ] = None,
     tables: Annotated[
         Path | None,
         typer.Option(
-            "--tables", help="Tables of --table, else of [report.tables]: .html, .csv or .tex."
+            "--tables",
+            help="Write the tables of --table, else of [report.tables]: .html, .csv or .tex.",
         ),
     ] = None,
     json: Json = False,

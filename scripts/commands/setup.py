@@ -24,7 +24,7 @@ def setup(
     ] = "",
     quiet: Quiet = False,
 ) -> None:
-    """Compile the engine of this machine and what FMUs carry, all of it now, so that no later command waits for it."""
+    """Compile the engine and the binaries that FMUs contain now, so that later commands start at once."""
     from kinetree.fmu.native.binaries import binaries
     from kinetree.fmu.variables import FmuError
     from kinetree.scripts.terminal.progress import progress

@@ -59,7 +59,7 @@ def statics(
 ) -> None:
     """Compute the static equilibrium from the initial state: loads, reactions, stability and modes.
 
-    Where the description prepares a run, the equilibria of all its steps are told too.
+    Where the description has [[run.prepare]], the equilibria of all its steps are printed too.
     """
     from kinetree.models import load
 
@@ -148,7 +148,7 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
     from kinetree.scripts.commands.info import grid
 
     effort = (
-        f"{found.iterations} iterations, residual {found.residual:.1e} relative to the weight"
+        f"{found.iterations} iterations, force residual {found.residual:.1e} of the weight"
         if found.residual
         else f"{found.iterations} iterations"
     )
@@ -179,14 +179,16 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
             f"neutral direction (zero stiffness): {escape(neutral_combination(direction))}"
         )
     for name, period in found.linear.sampled.items():
-        console.print(f"the sampled controller {escape(name)} ({period:g} s) stands as continuous")
+        console.print(
+            f"the sampled controller {escape(name)} ({period:g} s) is treated as continuous"
+        )
     wrenches = [
         (name, *(written(round(x, 6) + 0.0, 6) for x in wrench))
         for name, wrench in found.reactions.items()
         if ("joints", name) not in system.description.pieces
     ]
     console.print(
-        grid("Joint reactions (force and moment on the child body, in its axes)", wrenches)
+        grid("Joint reactions: force [N] and moment [N.m] on the child body, in its axes", wrenches)
     )
 
 

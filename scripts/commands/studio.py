@@ -17,7 +17,10 @@ def studio(
             metavar="[MODEL]", help="Description (.toml, .json, .urdf, .xml), or lib:NAME."
         ),
     ] = "lib:pendulum",
-    port: Annotated[int, typer.Option("--port", help="Port; 0: a free one.", min=0, max=65535)] = 0,
+    port: Annotated[
+        int,
+        typer.Option("--port", help="Port of the server; 0 takes a free one.", min=0, max=65535),
+    ] = 0,
     settings: Settings = None,
     parameters: Annotated[
         Path | None,
@@ -31,7 +34,7 @@ def studio(
 ) -> None:
     """Open a mechanism in the browser: edit, check, run, compare and view it, and export FMUs.
 
-    The page is served to this machine only, and only to who has the address with its token.
+    The page can be opened on this machine only, by the address with its token.
     """
     try:
         from kinetree.scripts.studio.app import serve

@@ -29,7 +29,7 @@ def study(
         Path,
         typer.Argument(
             metavar="STUDY.toml",
-            help="File with what to vary, run, report and compare ([ways]); or stabilisation, supports (lib:carrier).",
+            help="Study file, or a built-in study of lib:carrier: stabilisation or supports.",
         ),
     ],
     output: Annotated[
@@ -38,17 +38,17 @@ def study(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", help="Plot of the compared variants: .png, .pdf or .svg."),
+        typer.Option("--plot", help="Plot the variants compared by [ways]: .png, .pdf or .svg."),
     ] = None,
     workers: Annotated[
-        int, typer.Option("--workers", min=1, max=256, help="Number of processes.")
+        int, typer.Option("--workers", min=1, max=256, help="Number of parallel processes.")
     ] = 1,
     cluster: Annotated[
         str,
         typer.Option(
             "--cluster",
             metavar="tcp://HOST:PORT",
-            help="Address of a Dask scheduler for the runs; Dask pickles: whoever reaches it runs code.",
+            help="Dask scheduler for the runs. Unsafe in open networks: its clients can execute any code.",
         ),
     ] = "",
     worst: Annotated[
@@ -56,18 +56,18 @@ def study(
         typer.Option(
             "--worst",
             metavar="MEASURE",
-            help="Search the ranges of [vary] for the largest value of a measure.",
+            help="Find the largest value of a measure in the ranges of [vary].",
         ),
     ] = "",
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Continue an interrupted study from its --output file."),
+        typer.Option("--resume", help="Continue an interrupted study from the rows in --output."),
     ] = False,
     specialised: Annotated[
         bool | None,
         typer.Option(
             "--specialised/--generic",
-            help="Run by machine code specialised for the mechanism, or never; left out: where a run is long enough.",
+            help="Always or never generate machine code for the mechanism (default: only if the runs are long enough).",
         ),
     ] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
@@ -78,17 +78,17 @@ def study(
     """Run a mechanism with many parameter values; report one row of results per run.
 
     \b
-    A study file:
-      mechanism = "lib:regulator"    # or a file beside it
-      combine = "grid"               # or pairs; random, latin, sobol, with samples and seed
-      rest = ["growth"]              # damping, frequency: of the modes about the equilibrium
-      [vary]
+    Example of a study file:
+      mechanism = "lib:regulator"    # built-in mechanism, or a file beside this one
+      combine = "grid"               # or pairs; or random, latin, sobol with samples and seed
+      rest = ["growth"]              # largest growth rate about the equilibrium; damping, frequency
+      [vary]                         # parameters and their values
       m2 = [1.0, 1.5, 2.0]
       k = { from = 20, to = 60, count = 5 }
       [run]
       stop_time = 5.0
-      [report]
-      height = ["max", "end"]        # start end min max mean std span peak rms integral deviation settling
+      [report]                       # outputs and what to compute of each, one column per measure
+      height = ["max", "end"]        # start end min mean std span peak rms integral deviation settling
     """
     writable(plot, PICTURES, "--plot")
     alone_here = {

@@ -23,7 +23,7 @@ def tune(
         Path,
         typer.Argument(
             metavar="SCENARIO.toml",
-            help="Scenario of kinetree hil with [[loops]] and, optionally, [tune], [lqr], [lqg].",
+            help="Scenario of `kinetree hil` with [[loops]]; optional: [tune], [lqr], [lqg].",
         ),
     ],
     output: Annotated[
@@ -40,21 +40,24 @@ def tune(
         typer.Option(
             "--by",
             metavar="pid|lqr|lqg",
-            help="Design to write (default: the first available one).",
+            help="Which design --output and --into write (default: the first available).",
         ),
     ] = "",
     report: Annotated[
         Path | None,
-        typer.Option("--report", help="Write a report with the run to the setpoints: .html."),
+        typer.Option(
+            "--report",
+            help="Write a report with gains, margins and step responses to the setpoints: .html.",
+        ),
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Tune the fastest P, PI, PD or PID controller of every loop that keeps its stability margins.
+    """Design for each control loop the fastest P, PI, PD or PID controller with given stability margins.
 
-    Sampling and delay are part of the design. [lqr] adds state feedback, [lqg] an observer, [tune]
-    notch filters and feed-forward. Loops are tuned one after another in the order of the file, then
-    again with all others closed.
+    The design includes sampling and delay. In the scenario, [lqr] adds state feedback, [lqg] an
+    observer, and [tune] notch filters and feed-forward. The loops are tuned one after another in the
+    order of the file, and then again while all other loops are closed.
     """
     from kinetree.scripts.hil.scenario import read_scenario
     from kinetree.scripts.studies.designs import design

@@ -34,7 +34,7 @@ def verify(
         str,
         typer.Option(
             "--host",
-            help="Run it in other hosts: fmpy, libcosim, ecos, bare (C), omc-like, oms-like, "
+            help="Run the FMU in other hosts: fmpy, libcosim, ecos, bare (C), omc-like, oms-like, "
             "wine, qemu, mapped (macOS), apple, wasmtime, fmusim, omsimulator; with commas, or all.",
         ),
     ] = "",
@@ -42,15 +42,15 @@ def verify(
         str,
         typer.Option(
             "--platform",
-            help="Run it in the hosts of other platforms: wasm, darwin, or names as in `kinetree fmu --platforms`; with commas.",
+            help="Run the FMU's binaries of other platforms: wasm, darwin, or names as in `kinetree fmu --platforms`; with commas.",
         ),
     ] = "",
     own_process: OwnProcess = False,
     as_json: Json = False,
 ) -> None:
-    """Validate an FMU and compare it with the same model in this process.
+    """Validate an FMU and compare its results with the same model simulated by Kinetree itself.
 
-    Steps are varied, states saved and restored. Warning: this executes the FMU's binary.
+    The checks vary the step size and save and restore states. Warning: the FMU's binary is executed.
     """
     from zipfile import is_zipfile
 

@@ -28,31 +28,32 @@ def view(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...", help="Variables, * stands for any text; left out: all of them."
+            metavar="[NAME]...", help="Variables to show, * matches any text (default: all)."
         ),
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="Page with the moving mechanism and its plots, one file."),
+        typer.Option("--html", help="Write one page with the moving mechanism and its plots."),
     ] = None,
     video: Annotated[
-        Path | None, typer.Option("--video", help="The motion as .mp4 or .gif.")
+        Path | None, typer.Option("--video", help="Write a film of the motion: .mp4 or .gif.")
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option("--picture", help="One instant of the mechanism as .png, with its plots."),
+        typer.Option("--picture", help="Write a picture of one instant with plots: .png."),
     ] = None,
     at: Annotated[
         float | None, typer.Option("--at", help="Instant of --picture in s (default: the start).")
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", help="The description that a result file belongs to.")
+        str | None, typer.Option("--model", help="Description to which a result file belongs.")
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Picture of the variables: .png, .pdf or .svg.")
+        Path | None,
+        typer.Option("--plot", help="Write a plot of the variables: .png, .pdf or .svg."),
     ] = None,
     deviation: Annotated[
-        bool, typer.Option("--deviation", help="Draw deviations from the start.")
+        bool, typer.Option("--deviation", help="Plot differences from the start values.")
     ] = False,
     stop_time: Annotated[
         float | None, typer.Option("--stop-time", help="End of the run of a description in s.")
@@ -61,14 +62,17 @@ def view(
         bool,
         typer.Option(
             "--live",
-            help="The page computes while it is shown: inputs, parameters and bodies can be moved.",
+            help="The page simulates while it is shown; inputs, parameters and bodies can be changed by hand.",
         ),
     ] = False,
     bending: Annotated[
-        float, typer.Option("--bending", help="How many times as much what bends is drawn bent.")
+        float,
+        typer.Option(
+            "--bending", help="Factor by which the deformation of flexible bodies is exaggerated."
+        ),
     ] = 1.0,
     stresses: Annotated[
-        bool, typer.Option("--stress/--no-stress", help="Colours of stresses on what bends.")
+        bool, typer.Option("--stress/--no-stress", help="Colour flexible bodies by their stress.")
     ] = True,
     settings: Settings = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.models.result.atomic_file import opened, whole_file
 from kinetree.scripts.cosim.scenario_verdict import BAR, SIDES, Outcome
+from kinetree.scripts.cosim.schemes import SCHEMES
 
 MAX_PICTURE_ROWS = 12  # of a picture without a reference
 VERDICTS = {
@@ -29,17 +30,22 @@ def show(outcome: Outcome, written: list[Path]) -> None:
     console = Console(highlight=False, soft_wrap=True)
     state = VERDICTS[facts["verdict"]]
     console.print(
-        f"[bold]{escape(outcome.scenario)}[/]: scheme {outcome.scheme}, {steps_of(outcome)}, to {outcome.stop_time:g} s: {state}"
+        f"[bold]{escape(outcome.scenario)}[/]: {steps_of(outcome)}, stop time {outcome.stop_time:g} s: {state}"
     )
+    says = f": {SCHEMES[outcome.scheme].says}" if outcome.reference else ""
+    console.print(f"coupling scheme {outcome.scheme}{says}")
     if outcome.trace.message:
         console.print(escape(outcome.trace.message))
     if facts["peak_pressure_error_bar"] is not None:
         console.print(
-            f"largest pressure error {facts['peak_pressure_error_bar']:.3g} bar, largest pressure {facts['peak_pressure_bar']:.3g} bar"
+            f"largest pressure error {facts['peak_pressure_error_bar']:.3g} bar against the monolithic simulation, "
+            f"largest pressure {facts['peak_pressure_bar']:.3g} bar"
         )
     for name, made in facts["energy_residuals_J"].items():
         if made is not None:
-            console.print(f"energy error of the coupling ({name}) {made:.3g} J")
+            console.print(
+                f"energy created by the coupling at {name}: {made:.3g} J (0 in an exact coupling)"
+            )
     for note in outcome.notes:
         console.print(f"[yellow]{escape(note)}[/]")
     for path in written:
@@ -49,9 +55,9 @@ def show(outcome: Outcome, written: list[Path]) -> None:
 def steps_of(outcome: Outcome) -> str:
     """Return the communication step [s] as text, or its range under step-size control."""
     if not outcome.controlled:
-        return f"step {outcome.step_size:g} s"
+        return f"communication step {outcome.step_size:g} s"
     smallest, largest = outcome.step(np.min) or 0.0, outcome.step(np.max) or 0.0
-    return f"{outcome.trace.time.size - 1} steps of {smallest:.3g} to {largest:.3g} s"
+    return f"{outcome.trace.time.size - 1} communication steps of {smallest:.3g} to {largest:.3g} s"
 
 
 def write_csv(outcome: Outcome, path: Path) -> None:

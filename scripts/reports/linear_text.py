@@ -42,7 +42,9 @@ def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
             )
         )
     for (given, output), margin in facts["margin_objects"].items():
-        console.print(f"loop {given} = -{output}: {sentence_of(margin)}", markup=False)
+        console.print(
+            f"control loop closed by {given} = -{output}: {sentence_of(margin)}", markup=False
+        )
     for each in facts["loops"]:
         console.print(
             f"controller {each.name} ({sampling(each)}): {sentence_of(each.margins)}", markup=False

@@ -155,7 +155,7 @@ def summary(system: Any, result: Any, written: list[Path], chosen: Sequence[str]
         )
     if result.statistics:
         console.print(
-            f"{result.statistics['steps']:.0f} steps in {result.statistics['seconds']:.3g} s"
+            f"{result.statistics['steps']:.0f} integration steps computed in {result.statistics['seconds']:.3g} s"
         )
     if getattr(result.options, "method", "").startswith("ITR"):
         console.print(itr_advice(system, result))

@@ -15,7 +15,7 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="Description (.toml, .json), lib:NAME from the library, or a robot (.urdf, .xml).",
+        help="Mechanism: .toml or .json file, built-in lib:NAME, or robot file (.urdf, .xml).",
     ),
 ]
 Settings = Annotated[
@@ -23,8 +23,8 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE|@FILE",
-        help="Override a parameter, in SI or with a unit, such as length=800mm, or those of a file "
-        "(rows name,value,unit or JSON); may be repeated.",
+        help="Override a parameter, such as length=800mm (default unit: SI), or those listed in a "
+        "file (rows name,value,unit or JSON); may be repeated.",
     ),
 ]
 Inputs = Annotated[
@@ -33,7 +33,7 @@ Inputs = Annotated[
         "--input", metavar="NAME=VALUE", help="Set an input to a constant value; may be repeated."
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no summary.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print neither progress nor summary.")]
 
 
 Starts = Annotated[
@@ -41,7 +41,7 @@ Starts = Annotated[
     typer.Option(
         "--start",
         metavar="NAME=VALUE",
-        help="Override an initial coordinate, speed or state, such as luff=24deg; may be repeated.",
+        help="Override a start value, such as luff=24deg; may be repeated.",
     ),
 ]
 Origin = Annotated[
@@ -49,7 +49,7 @@ Origin = Annotated[
     typer.Option(
         "--from",
         metavar="RESULT@TIME",
-        help="Start from a saved result at a time in s (default: its end).",
+        help="Start from a saved result at a time in s (default: its last row).",
     ),
 ]
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\D.*)?$")

@@ -11,7 +11,7 @@ import typer
 
 from kinetree.models.result.atomic_file import write_text
 
-Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print all output as JSON.")]
 
 
 def plain(value: Any) -> Any:

@@ -60,6 +60,6 @@ OwnProcess = Annotated[
         OPTION,
         callback=again,
         is_eager=True,
-        help="Run the binaries in a process of their own: a crash of theirs is reported.",
+        help="Run the FMU binaries in a separate process, so that their crashes are only reported.",
     ),
 ]

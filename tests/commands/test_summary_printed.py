@@ -84,7 +84,7 @@ def test_summary_prints_start_end_and_extremes(capsys: pytest.CaptureFixture):
         ("f",),
     )
     assert printed(capsys) == [
-        "crane: 2.5 s (interrupted)", "start end smallest largest", "f 1.5 2 -4 2 kN", "120 steps in 0.25 s", "written: a.csv"
+        "crane: 2.5 s (interrupted)", "start end smallest largest", "f 1.5 2 -4 2 kN", "120 integration steps computed in 0.25 s", "written: a.csv"
     ]  # fmt: skip
     assert summary.extremes(Told(columns), "ratio") == {
         "start": 1.0,

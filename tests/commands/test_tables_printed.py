@@ -280,7 +280,7 @@ def test_long_mechanism_info_is_truncated(
         "└── ... and 3 more (--json shows all)",
         "loop joint hasp: closes a loop between b2 and b3", "1 body is merged into rigid groups: 6 move",
         "couplings: gear, skate", "Inputs", "f1 0.5 N push", "... 1 more", "Parameters", "m 2.5 kg",
-        "Stages: 1, out", "method flops",
+        "Stages: 1, out", "method operations meaning",
     ):  # fmt: skip
         assert line in told, line
     assert not any("b4 " in line for line in told)
@@ -291,8 +291,8 @@ def test_long_mechanism_info_is_truncated(
     known = {"costs": {"DEC": 12000.0, "DRT": 1500.4}, "engine": "DEC", "cheapest": "DRT"}
     info.show(content | known)
     assert [line for line in printed(capsys) if line.startswith(("DEC 1", "DRT 1"))] == [
-        "DRT 1,500 fewest operations",
-        "DEC 12,000 used for runs",
+        "DRT 1,500 mass matrix from velocity Jacobians; fewest operations",
+        "DEC 12,000 recursive block elimination (LᵀDL); used for runs",
     ], "the least first"
     lone = {key: comb[key] for key in ("name", "parameters")}
     lone |= {"bodies": {"b0": steel}, "joints": {"j0": comb["joints"]["j0"]}}

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from kinetree.scripts.cosim.report import VERDICTS, plot_columns, show, steps_of
 from kinetree.scripts.cosim.run_master import Trace
 from kinetree.scripts.cosim.scenario_verdict import Outcome
+from kinetree.scripts.cosim.schemes import SCHEMES
 
 BAR = 1e5  # Pa
 PEAK = 76 * BAR
@@ -100,11 +101,13 @@ def test_coupling_report_lists_steps_and_energies(
         True,
     )
     show(found, [tmp_path / "a.csv"])
-    assert steps_of(found) == "4 steps of 0.125 to 0.5 s"
+    assert steps_of(found) == "4 communication steps of 0.125 to 0.5 s"
     assert capsys.readouterr().out.splitlines() == [
-        "boom: scheme held, 4 steps of 0.125 to 0.5 s, to 1 s: stable, low accuracy", "a message",
-        "largest pressure error 7.5 bar, largest pressure 76 bar", "energy error of the coupling (oil) 2.5 J",
-        "energy error of the coupling (rope) 0.5 J", "a note", f"wrote {tmp_path / 'a.csv'}",
+        "boom: 4 communication steps of 0.125 to 0.5 s, stop time 1 s: stable, low accuracy",
+        f"coupling scheme held: {SCHEMES['held'].says}", "a message",
+        "largest pressure error 7.5 bar against the monolithic simulation, largest pressure 76 bar",
+        "energy created by the coupling at oil: 2.5 J (0 in an exact coupling)",
+        "energy created by the coupling at rope: 0.5 J (0 in an exact coupling)", "a note", f"wrote {tmp_path / 'a.csv'}",
     ]  # fmt: skip
     told = found.report()
     assert (told["smallest_step_s"], told["largest_step_s"], told["steps"], told["reached_s"]) == (

@@ -27,5 +27,5 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
 
 
 SCHEME = Scheme(
-    "chambers", "the oil is inside the mechanism: flows in, pressures out", plan, place=5
+    "chambers", "oil pressures are states of the mechanism, which receives flows", plan, place=5
 )

@@ -9,4 +9,10 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
     return Plan("held", (mechanism, drive), exchanged(mechanism, drive, actuator))
 
 
-SCHEME = Scheme("held", "both step with the values of the beginning", plan, place=1, alias="jacobi")
+SCHEME = Scheme(
+    "held",
+    "both units step with the input values of the start of the step",
+    plan,
+    place=1,
+    alias="jacobi",
+)

@@ -9,4 +9,6 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
     return Plan("jacobian", (mechanism, drive), exchanged(mechanism, drive, actuator))
 
 
-SCHEME = Scheme("jacobian", "values of the end from interface derivatives", plan, place=7)
+SCHEME = Scheme(
+    "jacobian", "interface values at the end of the step by Newton's method", plan, place=7
+)

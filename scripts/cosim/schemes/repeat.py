@@ -9,4 +9,6 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
     return Plan("repeat", (mechanism, drive), exchanged(mechanism, drive, actuator))
 
 
-SCHEME = Scheme("repeat", "every step is repeated once with what it has found", plan, place=4)
+SCHEME = Scheme(
+    "repeat", "every step is repeated once with the results of its first try", plan, place=4
+)

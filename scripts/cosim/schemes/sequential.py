@@ -11,7 +11,7 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
 
 SCHEME = Scheme(
     "sequential",
-    "the drive steps first, then the mechanism with its answer",
+    "the drive steps first, then the mechanism with the new force",
     plan,
     place=3,
     alias="gauss-seidel",

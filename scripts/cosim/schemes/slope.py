@@ -9,4 +9,6 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
     return Plan("slope", (mechanism, drive), exchanged(mechanism, drive, actuator, sloped=True))
 
 
-SCHEME = Scheme("slope", "as held, with the slopes of the values", plan, place=2)
+SCHEME = Scheme(
+    "slope", "inputs are extrapolated linearly by the time derivatives of outputs", plan, place=2
+)
