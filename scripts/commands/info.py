@@ -8,7 +8,7 @@ from kinetree.scripts.terminal.json_output import Json, show_json
 
 ROWS = 60  # bodies and parameters beyond this many are counted, not shown
 FORMULATIONS = {
-    "DRT": "mass matrix from velocity Jacobians",
+    "DRT": "mass matrix from Jacobians",
     "CBM": "mass matrix by composite rigid bodies",
     "LGR": "Lagrange multipliers of the joints",
     "ITR-M": "iteration on the mass matrix",

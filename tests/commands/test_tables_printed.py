@@ -291,7 +291,7 @@ def test_long_mechanism_info_is_truncated(
     known = {"costs": {"DEC": 12000.0, "DRT": 1500.4}, "engine": "DEC", "cheapest": "DRT"}
     info.show(content | known)
     assert [line for line in printed(capsys) if line.startswith(("DEC 1", "DRT 1"))] == [
-        "DRT 1,500 mass matrix from velocity Jacobians; fewest operations",
+        "DRT 1,500 mass matrix from Jacobians; fewest operations",
         "DEC 12,000 recursive block elimination (LᵀDL); used for runs",
     ], "the least first"
     lone = {key: comb[key] for key in ("name", "parameters")}
