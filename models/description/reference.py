@@ -173,7 +173,7 @@ CHAPTERS: dict[
     ),
     "run": (
         "Run, stages, events, reports",
-        "how long and how exactly it runs, what changes on the way, what is printed",
+        "runs: duration and accuracy, stages and events, reports",
         (
             *("[run]", "tolerances", "prepare", "[[stages]]", "ends", "[events.NAME]"),
             *("[report]", "[report.tables.NAME]", "[report.plots.NAME]"),
@@ -181,7 +181,7 @@ CHAPTERS: dict[
     ),
     "chain": (
         "Linear chains",
-        "long rows of equal masses and springs",
+        "linear chains of masses and springs",
         ("[chain]", "[chain.supports.NAME]"),
     ),
 }
@@ -193,33 +193,40 @@ OVERVIEWS: dict[str, tuple[str, str, tuple[str, ...]]] = {  # sections that list
 }
 OPENING = f"""# The description file, key by key
 
-A TOML file (or JSON, or a dict of the same structure) describes a mechanism. SI units; right-handed frames; `ground` is body 0.
-This page is written from the model that checks the files; `models/schema/kinetree-1.schema.json` is the same for editors.
+A mechanism is described by a TOML file, a JSON file, or a Python dict of the same structure.
+Quantities are in SI units, frames are right-handed, and `ground` is body 0. These pages are
+generated from the model that checks the files; `models/schema/kinetree-1.schema.json` holds the
+same information for editors.
 
 Types used in the column "value":
 
-* *number*: a number, or the text of an expression over parameters;
-* *number of t*: the expression may contain the time t too;
-* *number of t and inputs*: the expression may contain the time and inputs;
-* *number of the place*: parameters, t, inputs, first-order states, and where a contact touches: `ground.x`, `ground.y`, `ground.z`;
-* *law*: also coordinates, speeds `der(NAME)`, first-order states, inputs and outputs; in outputs, states and stages also accelerations
-  `der(der(NAME))`, `force('NAME')` and `reaction('JOINT')`;
+* *number*: a number, or an expression over parameters written as text;
+* *number of t*: the expression may also contain the time `t`;
+* *number of t and inputs*: the expression may also contain the time and inputs;
+* *number of the place*: the expression may contain parameters, `t`, inputs, first-order states,
+  and the position of the contact point (`ground.x`, `ground.y`, `ground.z`);
+* *law*: the expression may also contain coordinates, speeds `der(NAME)`, first-order states,
+  inputs and outputs; in outputs, states and stages also accelerations `der(der(NAME))`,
+  `force('NAME')` and `reaction('JOINT')`;
 * *axis*: `"x"`, `"-z"`, ..., or three numbers.
 
-Every number may be given with a unit, as in `mass = {{ value = 2, unit = "t" }}` or `point = {{ value = [800, 0, 20], unit = "mm" }}`; it is
-converted to SI where it is read, and a unit of another dimension is refused. So are the values, bounds and start values of parameters, inputs and
-states with a `unit`. Expressions over names are computed in SI, and those whose names all have units may not mix dimensions. There, and in outputs,
-a unit such as `mm` says in which unit the value is shown: in tables, in pictures and, as `displayUnit`, by FMI hosts. Results, FMU variables and
-overrides (`--set`, keyword arguments) are in SI.
+Every number may be given with a unit, as in `mass = {{ value = 2, unit = "t" }}` or `point = {{ value
+= [800, 0, 20], unit = "mm" }}`. It is converted to SI when the file is read; a unit of the wrong
+dimension is an error. The same holds for values, bounds and start values of parameters, inputs and
+states that have a `unit`. Expressions are computed in SI. If all names in an expression have units,
+terms of different dimension may not be added. The `unit` of a parameter, input, state or output is
+also the unit in which it is displayed: in tables, in plots and, as `displayUnit`, in FMI hosts.
+Results, FMU variables and overrides (`--set`, keyword arguments) are in SI.
 
-`text` and `copies` may stand in every table with a name. `copies = N` makes N of the table; `{{i}}` in names and texts is the number of the copy,
-from 1, and `{{i-1}}`, `{{2*i}}`, `{{i//2}}` compute with it. N may be an expression over parameters.
+Every table with a name may contain `text` and `copies`. `copies = N` makes N copies of the table.
+In names and texts, `{{i}}` is replaced by the number of the copy, counted from 1; arithmetic such as
+`{{i-1}}`, `{{2*i}}`, `{{i//2}}` is allowed. N may be an expression over parameters.
 
-Limits, so that no file can stall a program: {read_source.LARGEST_FILE[".toml"] // 10**6} MB of TOML
-or {read_source.LARGEST_FILE[".json"] // 10**6} MB of JSON; {read_source.DEEPEST} levels of tables and lists;
-{copies.MOST_NODES:,} values and {copies.MOST_CHARACTERS:,} characters after all copies are made;
-{copies.MOST_COPIES:,} copies of one table;
-{numbers_and_expressions.LONGEST_EXPRESSION:,} characters in a text. Expressions are parsed, never executed.
+Size limits protect programs that read files from others: {read_source.LARGEST_FILE[".toml"] // 10**6} MB of TOML
+or {read_source.LARGEST_FILE[".json"] // 10**6} MB of JSON;
+{read_source.DEEPEST} levels
+of tables and lists; {copies.MOST_NODES:,} values and {copies.MOST_CHARACTERS:,} characters after all copies are made;
+{copies.MOST_COPIES:,} copies of one table; {numbers_and_expressions.LONGEST_EXPRESSION:,} characters in a text. Expressions are parsed, never executed as Python.
 """
 
 
@@ -275,14 +282,14 @@ def before(file: str) -> list[str]:
     if file in ("forces", "touching"):
         names = [name for name in KINDS if (name in TOUCHING) == (file == "touching")]
         return [
-            "## `[forces.NAME]`\n\nThe kind is told by the keys; `kind` says it where they fit several.\n",
+            "## `[forces.NAME]`\n\nThe keys of the table determine its kind; give `kind` where they fit several kinds.\n",
             force_table(names),
         ]
     if file == "hydraulics":
-        text = "A circuit: places with a pressure and elements with a flow between them; [hydraulics](../hydraulics.md) shows one."
+        text = "A hydraulic circuit: nodes with a pressure, and components with a flow between them. [Hydraulics](../hydraulics.md) shows an example."
         return [f"## `[hydraulics.NAME]`\n\n{text}\n"]
     if file == "controllers":
-        text = "Laws inside the mechanism, continuous or sampled; [the laboratory](../laboratory.md) shows one. All have the keys of `sensor`."
+        text = "Control laws inside the mechanism, continuous or sampled ([example](../laboratory.md)). All have the keys of `sensor`."
         return [f"## `[controllers.NAME]`\n\n{text}\n"]
     return []
 
@@ -292,8 +299,9 @@ def index(sections: dict[str, list[Entry]]) -> str:
     lines = [
         "## All tables",
         "",
-        "Every table with its keys; on the site, what is typed above it leaves the rows that contain it. The search of the site, and",
-        "`kinetree explain KEY` in a terminal, find keys too.",
+        "The list names every table with its keys. On the site, text typed into the field above the list hides",
+        "all rows that do not contain it. The search of the site and `kinetree explain KEY` in a terminal find",
+        "keys, too.",
         "",
         '<div class="filtered" markdown>',
         "",
