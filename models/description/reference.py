@@ -226,7 +226,8 @@ Size limits protect programs that read files from others: {read_source.LARGEST_F
 or {read_source.LARGEST_FILE[".json"] // 10**6} MB of JSON;
 {read_source.DEEPEST} levels
 of tables and lists; {copies.MOST_NODES:,} values and {copies.MOST_CHARACTERS:,} characters after all copies are made;
-{copies.MOST_COPIES:,} copies of one table; {numbers_and_expressions.LONGEST_EXPRESSION:,} characters in a text. Expressions are parsed, never executed as Python.
+{copies.MOST_COPIES:,} copies of one table; {numbers_and_expressions.LONGEST_EXPRESSION:,} characters in a text.
+Expressions are parsed, never executed as Python.
 """
 
 
