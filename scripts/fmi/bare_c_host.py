@@ -48,7 +48,7 @@ def why_not(target: Platform) -> str:
             if ARM_LIBRARIES.exists()
             else "the C library of ARM is missing: apt-get install libc6-arm64-cross"
         )
-    return f"nothing here runs programs for {target.name}"
+    return f"this machine cannot run programs for {target.name}"
 
 
 def no_compiler() -> str:

@@ -197,7 +197,7 @@ def test_missing_host_requirements_are_named(monkeypatch: pytest.MonkeyPatch, tm
         and (tmp_path / "wine").is_dir()
     )
     monkeypatch.setattr(bare_c_host, "this_platform", lambda: arm)
-    assert why_not(PLATFORMS["linux64"]) == "nothing here runs programs for linux64"
+    assert why_not(PLATFORMS["linux64"]) == "this machine cannot run programs for linux64"
     monkeypatch.setattr(host_programs, "find_spec", lambda name: None)
     assert host_programs.ecos_missing() == "ecospy is missing: pip install ecospy"
     monkeypatch.setattr(host_programs, "find_spec", lambda name: name)
