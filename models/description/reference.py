@@ -193,41 +193,34 @@ OVERVIEWS: dict[str, tuple[str, str, tuple[str, ...]]] = {  # sections that list
 }
 OPENING = f"""# The description file, key by key
 
-A mechanism is described by a TOML file, a JSON file, or a Python dict of the same structure.
-Quantities are in SI units, frames are right-handed, and `ground` is body 0. These pages are
-generated from the model that checks the files; `models/schema/kinetree-1.schema.json` holds the
-same information for editors.
+A mechanism is described by a TOML file, a JSON file, or a Python dict of the same structure. Quantities are in SI units, frames are
+right-handed, and `ground` is body 0. These pages are generated from the model that checks the files; `models/schema/kinetree-1.schema.json`
+holds the same information for editors.
 
 Types used in the column "value":
 
 * *number*: a number, or an expression over parameters written as text;
 * *number of t*: the expression may also contain the time `t`;
 * *number of t and inputs*: the expression may also contain the time and inputs;
-* *number of the place*: the expression may contain parameters, `t`, inputs, first-order states,
-  and the position of the contact point (`ground.x`, `ground.y`, `ground.z`);
-* *law*: the expression may also contain coordinates, speeds `der(NAME)`, first-order states,
-  inputs and outputs; in outputs, states and stages also accelerations `der(der(NAME))`,
-  `force('NAME')` and `reaction('JOINT')`;
+* *number of the place*: the expression may contain parameters, `t`, inputs, first-order states, and the position of the contact point
+  (`ground.x`, `ground.y`, `ground.z`);
+* *law*: the expression may also contain coordinates, speeds `der(NAME)`, first-order states, inputs and outputs; in outputs, states and stages
+  also accelerations `der(der(NAME))`, `force('NAME')` and `reaction('JOINT')`;
 * *axis*: `"x"`, `"-z"`, ..., or three numbers.
 
-Every number may be given with a unit, as in `mass = {{ value = 2, unit = "t" }}` or `point = {{ value
-= [800, 0, 20], unit = "mm" }}`. It is converted to SI when the file is read; a unit of the wrong
-dimension is an error. The same holds for values, bounds and start values of parameters, inputs and
-states that have a `unit`. Expressions are computed in SI. If all names in an expression have units,
-terms of different dimension may not be added. The `unit` of a parameter, input, state or output is
-also the unit in which it is displayed: in tables, in plots and, as `displayUnit`, in FMI hosts.
-Results, FMU variables and overrides (`--set`, keyword arguments) are in SI.
+Every number may be given with a unit, as in `mass = {{ value = 2, unit = "t" }}` or `point = {{ value = [800, 0, 20], unit = "mm" }}`. It is
+converted to SI when the file is read; a unit of the wrong dimension is an error. The same holds for values, bounds and start values of
+parameters, inputs and states that have a `unit`. Expressions are computed in SI. If all names in an expression have units, terms of different
+dimension may not be added. The `unit` of a parameter, input, state or output is also the unit in which it is displayed: in tables, in plots and,
+as `displayUnit`, in FMI hosts. Results, FMU variables and overrides (`--set`, keyword arguments) are in SI.
 
-Every table with a name may contain `text` and `copies`. `copies = N` makes N copies of the table.
-In names and texts, `{{i}}` is replaced by the number of the copy, counted from 1; arithmetic such as
-`{{i-1}}`, `{{2*i}}`, `{{i//2}}` is allowed. N may be an expression over parameters.
+Every table with a name may contain `text` and `copies`. `copies = N` makes N copies of the table. In names and texts, `{{i}}` is replaced by the
+number of the copy, counted from 1; arithmetic such as `{{i-1}}`, `{{2*i}}`, `{{i//2}}` is allowed. N may be an expression over parameters.
 
-Size limits protect programs that read files from others: {read_source.LARGEST_FILE[".toml"] // 10**6} MB of TOML
-or {read_source.LARGEST_FILE[".json"] // 10**6} MB of JSON;
-{read_source.DEEPEST} levels
-of tables and lists; {copies.MOST_NODES:,} values and {copies.MOST_CHARACTERS:,} characters after all copies are made;
-{copies.MOST_COPIES:,} copies of one table; {numbers_and_expressions.LONGEST_EXPRESSION:,} characters in a text.
-Expressions are parsed, never executed as Python.
+Size limits protect programs that read files from others: {read_source.LARGEST_FILE[".toml"] // 10**6} MB of TOML or
+{read_source.LARGEST_FILE[".json"] // 10**6} MB of JSON; {read_source.DEEPEST} levels of tables and lists; {copies.MOST_NODES:,} values and
+{copies.MOST_CHARACTERS:,} characters after all copies are made; {copies.MOST_COPIES:,} copies of one table;
+{numbers_and_expressions.LONGEST_EXPRESSION:,} characters in a text. Expressions are parsed, never executed as Python.
 """
 
 
@@ -300,9 +293,7 @@ def index(sections: dict[str, list[Entry]]) -> str:
     lines = [
         "## All tables",
         "",
-        "The list names every table with its keys. On the site, text typed into the field above the list hides",
-        "all rows that do not contain it. The search of the site and `kinetree explain KEY` in a terminal find",
-        "keys, too.",
+        "On the site, text typed into the field above this list hides all rows that do not contain it. `kinetree explain KEY` finds keys, too.",
         "",
         '<div class="filtered" markdown>',
         "",
