@@ -136,7 +136,10 @@ def cells(name: str, folder: Path, backend: str, fmi: int, expected: Expected) -
                 values = expected.of(task, steps)
                 reason = too_coarse(values, expected.of(task, "auto"), steps, archive.step)
             except Exception as error:  # fmpy raises plain exceptions
-                values, reason = [], f"not compared: integration by {steps} fails: {first_line(error)}"
+                values, reason = (
+                    [],
+                    f"not compared: integration by {steps} fails: {first_line(error)}",
+                )
             if reason:
                 found |= {f"{host.name} {backend} {task.kind}": reason for host in hosts}
                 continue

@@ -402,7 +402,11 @@ def ecos_missing() -> str:
 
 
 def on_path(program: str) -> Callable[[], str]:
-    return lambda: "" if shutil.which(program) else f"the program {program} is not on the search path of this machine"
+    return lambda: (
+        ""
+        if shutil.which(program)
+        else f"the program {program} is not on the search path of this machine"
+    )
 
 
 def here(missing: Callable[[], str]) -> Callable[[], str]:
