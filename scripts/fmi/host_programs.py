@@ -403,9 +403,7 @@ def ecos_missing() -> str:
 
 def on_path(program: str) -> Callable[[], str]:
     return lambda: (
-        ""
-        if shutil.which(program)
-        else f"the program {program} is not on the search path of this machine"
+        "" if shutil.which(program) else f"the program {program} is not on the search path"
     )
 
 
