@@ -103,6 +103,13 @@ class StateSpace:
         """Return whether the closed loop u = -y with dead time `delay` [s] is stable."""
         return stable_with_delay(self, omega, values, delay)
 
+    def symmetric_frequencies(self, delay: float) -> list[float]:
+        """Return the ends of the frequency axis at which a loop with dead time has a real response:
+        zero, and infinity where there is a direct feedthrough and no dead time [rad/s].
+        """
+        at_rest = [] if count_integrators(np.linalg.eigvals(self.A)) else [0.0]
+        return at_rest + ([np.inf] if delay == 0.0 and self.D.any() else [])
+
     def frequencies(self, low: float | None = None, high: float | None = None) -> np.ndarray:
         """Return ω [rad/s] from a decade below the slowest eigenvalue to a decade above the fastest
         one, denser near lightly damped resonances.
@@ -170,11 +177,13 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
     omega = loop.frequencies() if omega is None else omega
 
     def at(w: float) -> complex:
+        if np.isinf(w):
+            return complex(loop.D[0, 0])
         return complex(loop.response(w)[0, 0, 0] * np.exp(-1j * w * delay))
 
     values = loop.response(omega)[:, 0, 0] * np.exp(-1j * omega * delay)
     axis = refined_zeros(np.imag(values), omega, lambda w: at(w).imag)
-    turned = [(w, at(w).real) for w in axis]
+    turned = [(w, at(w).real) for w in (*axis, *loop.symmetric_frequencies(delay))]
     factors = [(-1.0 / real, w) for w, real in turned if real < -1e-12]
     above = min(((f, w) for f, w in factors if f > 1.0), default=(np.inf, np.nan))
     below = max(((f, w) for f, w in factors if f < 1.0), default=(0.0, np.nan))

@@ -59,6 +59,19 @@ def relax(search: Search) -> bool:
     return False
 
 
+def polish_iterations(search: Search, iterations: int) -> int | None:
+    """Iterate by full Newton steps, from near an equilibrium of any kind; return the number of
+    iterations, or None if the residual does not become small.
+    """
+    for k in range(iterations):
+        search.settle()
+        if search.size == 0.0 or not search.polish():
+            if not search.firm:
+                return k if search.size < search.close else None
+            search.firm = False
+    return None
+
+
 def state_rates(search: Search, chart: Chart, v: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return the rates ż at the position of a local chart."""
     n = search.system.n

@@ -43,6 +43,13 @@ class SampledLoop(StateSpace):
     def then(self, other: StateSpace) -> SampledLoop:
         return SampledLoop(*vars(super().then(other)).values(), period=self.period)
 
+    def symmetric_frequencies(self, delay: float) -> list[float]:
+        """Return the ends of the frequency axis at which a loop with dead time has a real response:
+        zero, and half the sampling rate where there is no further dead time [rad/s].
+        """
+        at_rest = np.abs(np.linalg.eigvals(self.A) - 1.0).min(initial=1.0) > STILL
+        return [0.0] * bool(at_rest) + [np.pi / self.period] * (delay == 0.0)
+
     def frequencies(self, low: float | None = None, high: float | None = None) -> np.ndarray:
         """Return ω up to half the sampling rate, denser near lightly damped resonances."""
         values = np.linalg.eigvals(self.A) if self.A.size else np.array([1.0])

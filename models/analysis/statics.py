@@ -31,7 +31,7 @@ from kinetree.models.analysis.equilibrium import (
 from kinetree.models.analysis.exact_derivatives import Slopes
 from kinetree.models.analysis.linearization import STANDS
 from kinetree.models.analysis.nominal_values import state_sizes
-from kinetree.models.analysis.pseudo_transient import rate_slopes, relax
+from kinetree.models.analysis.pseudo_transient import polish_iterations, rate_slopes, relax
 from kinetree.models.analysis.single_thread_algebra import in_one_thread
 from kinetree.models.compilation.element_states import settlements, states_of
 from kinetree.models.engine.flat_blocks import model_fields
@@ -393,11 +393,14 @@ def find_equilibrium(
     search = Search(system, t, q, inputs, states)
     count = newton_iterations(search, iterations)
     away = search.leaving() if search.x.size and count is not None else None
-    if search.x.size and (count is None or away is not None):
+    if count is None or away is not None:
         other = Search(system, t, q, inputs, states)
         if away is not None and away[2]:
             other.q, other.x = away[:2]
-        more = newton_iterations(other, iterations) if relax(other) else None
+        more = None
+        if relax(other):
+            more = polish_iterations(other, iterations) if count is None else None
+            more = newton_iterations(other, iterations) if more is None else more
         if more is not None and (count is None or other.leaving() is None):
             return other, more + (count or iterations)
     if count is None:

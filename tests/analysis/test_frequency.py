@@ -64,6 +64,7 @@ def test_conditionally_stable_loop_has_a_lower_gain_margin():
         StateSpace(np.eye(1), np.eye(1), g * np.eye(1), NONE), np.geomspace(1e-6, 1e3, 2000)
     )
     assert found.stable and found.gain == np.inf
+    assert found.gain_below == pytest.approx(1.0 / g, rel=1e-12), "reached at zero frequency"
     assert found.modulus == pytest.approx(g - 1.0, rel=1e-6)
     assert found.disk == pytest.approx(2 * (g - 1) / (1 + g), rel=1e-6)
 
@@ -310,3 +311,25 @@ def test_neutral_modes_outside_the_loop_do_not_make_it_unstable():
     sampled = held_plant(StateSpace(A, B, C, D), 0.1)
     assert margins(sampled).stable and not margins(held_plant(StateSpace(A, B, -C, D), 0.1)).stable
     assert not margins(held_plant(lag, 0.1)).stable
+
+
+@pytest.mark.parametrize("period", [0.1, 0.01])
+@pytest.mark.parametrize("gain", [2.0, 19.0])
+def test_sampled_loop_reaches_its_gain_margin_at_half_the_sampling_rate(gain, period):
+    """A lag 1/(s + 2) behind a hold has the pole a = exp(-2 T); under a gain it is a - gain b with b = (1 - a)/2, and leaves the unit circle at -1."""
+    a = math.exp(-2.0 * period)
+    largest = (1.0 + a) / ((1.0 - a) / 2.0)
+    lag = StateSpace(np.array([[-2.0]]), np.array([[1.0]]), np.array([[gain]]), NONE)
+    found = margins(held_plant(lag, period))
+    assert found.stable and found.gain == pytest.approx(largest / gain, rel=1e-9)
+    assert found.gain_at == pytest.approx(math.pi / period, rel=1e-9)
+    for factor in (0.999, 1.001):
+        more = StateSpace(lag.A, lag.B, lag.C * found.gain * factor, NONE)
+        assert margins(held_plant(more, period)).stable == (factor < 1.0)
+
+
+def test_feedthrough_reaches_its_gain_margin_at_infinite_frequency():
+    """L = g (1 - s)/(1 + s): the loop has its pole at -(1 + g)/(1 - g) and is stable for g < 1."""
+    g = 0.25
+    found = margins(StateSpace(-np.eye(1), np.eye(1), 2.0 * g * np.eye(1), -g * np.eye(1)))
+    assert found.stable and found.gain == pytest.approx(1.0 / g, rel=1e-9)
