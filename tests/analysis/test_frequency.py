@@ -316,7 +316,7 @@ def test_neutral_modes_outside_the_loop_do_not_make_it_unstable():
 @pytest.mark.parametrize("period", [0.1, 0.01])
 @pytest.mark.parametrize("gain", [2.0, 19.0])
 def test_sampled_loop_reaches_its_gain_margin_at_half_the_sampling_rate(gain, period):
-    """A lag 1/(s + 2) behind a hold has the pole a = exp(-2 T); under a gain it is a - gain b with b = (1 - a)/2, and leaves the unit circle at -1."""
+    """A lag 1/(s + 2) behind a hold has the pole a = exp(-2 T); under a gain it is a - gain (1 - a)/2, which leaves the unit circle at -1."""
     a = math.exp(-2.0 * period)
     largest = (1.0 + a) / ((1.0 - a) / 2.0)
     lag = StateSpace(np.array([[-2.0]]), np.array([[1.0]]), np.array([[gain]]), NONE)
