@@ -228,6 +228,17 @@ def neutral_directions(
     return tuple(dict.fromkeys(large)), tuple(directions)
 
 
+def largest_growth(M: np.ndarray, J: np.ndarray, f: int) -> float:
+    """Return the largest positive eigenvalue of ∂a/∂y in the mass metric; 0 if there is none."""
+    if not f:
+        return 0.0
+    reduced = J[:f, :f] - J[:f, f:] @ np.linalg.pinv(J[f:, f:], rcond=FLAT) @ J[f:, :f]
+    L = cholesky(M, lower=True)
+    S = L.T @ reduced @ solve_triangular(L, np.eye(f), lower=True).T
+    values = eigh(0.5 * (S + S.T), eigvals_only=True)
+    return float(values[-1]) if values[-1] > 1e-6 * float(np.abs(values).max()) + STILL else 0.0
+
+
 def memory_states(J: np.ndarray, sizes: np.ndarray, rates: np.ndarray) -> np.ndarray:
     """Return a mask of states that keep any value at standstill, such as the deflection of tyres
     and friction elements, and counters.

@@ -20,12 +20,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.linalg import cholesky, solve_triangular
 
 from kinetree.models.analysis.equilibrium import (
     GROWTH,
     Equilibrium,
     equilibrium_record,
+    largest_growth,
     memory_states,
 )
 from kinetree.models.analysis.exact_derivatives import Slopes
@@ -48,7 +49,6 @@ SOFT = (
     1e-13  # the same where a short step along it balances a force: a drive beside hinges of beams
 )
 LARGEST_CHANGE = 0.9  # of a state in such a step, part of its size
-STILL = 1e-9  # 1/s²: eigenvalues of the slopes that stand for zero
 ASIDE = 0.01  # rad, m, part of its size for a state: first step away from a rest that lets go
 FAINT = 1e-6  # part of its size below which a state counts as zero
 CLOSE = 1e-8  # residual from which a stable position only needs to be polished
@@ -367,17 +367,6 @@ def body_weight(evaluation: Evaluation) -> tuple[float, float]:
     mass = float(sum(ws.val[int(k)] for k in fields.b_mass[1 : count + 1]))
     gravity = float(np.linalg.norm(ws.val[int(HEADER.of(ints).gravity) :][:3]))
     return mass if mass > 0.0 else 1.0, gravity if gravity > 0.0 else 1.0
-
-
-def largest_growth(M: np.ndarray, J: np.ndarray, f: int) -> float:
-    """Return the largest positive eigenvalue of ∂a/∂y in the mass metric; 0 if there is none."""
-    if not f:
-        return 0.0
-    reduced = J[:f, :f] - J[:f, f:] @ np.linalg.pinv(J[f:, f:], rcond=FLAT) @ J[f:, :f]
-    L = cholesky(M, lower=True)
-    S = L.T @ reduced @ solve_triangular(L, np.eye(f), lower=True).T
-    values = eigh(0.5 * (S + S.T), eigvals_only=True)
-    return float(values[-1]) if values[-1] > 1e-6 * float(np.abs(values).max()) + STILL else 0.0
 
 
 @in_one_thread
