@@ -45,9 +45,7 @@ class BuildPanel:
         self.problems.set_visibility(False)
         ui.label("Joint").classes(HEADING)
         self.kind = ui.toggle(list(KINDS), value="revolute", on_change=self.kind_chosen)
-        self.kind.props("no-caps dense unelevated toggle-color=primary").classes(
-            "joint-kinds w-full"
-        )
+        self.kind.props("no-caps dense unelevated toggle-color=primary").classes("choices w-full")
         self.kind.mark("build-kind")
         self.says = ui.label().classes("text-xs opacity-70")
         with ui.row().classes(GRID):

@@ -19,7 +19,7 @@ from kinetree.scripts.studio.panels import HEADING, plain_table
 from kinetree.scripts.studio.session import Session
 
 STABILITY = {"indifferent": "neutrally stable"}  # words of the results -> of the trade
-COMPARED = "all states beside each other"
+COMPARED = "all beside each other"
 HINT = "'Equilibrium' above computes the static equilibrium with its loads and vibration modes."
 
 
@@ -36,10 +36,10 @@ class EquilibriumPanel:
         self.found: dict[str, Equilibrium] = {}
         self.shown = ""
         with ui.row().classes("w-full items-center gap-3"):
-            self.state = ui.select({}, label="state", on_change=self.choose)
-            self.state.props("dense outlined options-dense").classes("w-64").mark("state-of-rest")
-            self.see = ui.button("See it", icon="visibility", on_click=self.visit)
-            self.see.props("dense flat no-caps").mark("see-state").tooltip("in the scene")
+            self.state = ui.toggle([], on_change=self.choose).mark("state-of-rest")
+            self.state.props("no-caps dense unelevated toggle-color=primary").classes("choices")
+            self.see = ui.button("See it in the scene", icon="visibility", on_click=self.visit)
+            self.see.props("dense flat no-caps").mark("see-state")
         self.box = ui.column().classes("w-full gap-0")
         self.clear()
 

@@ -39,8 +39,8 @@ STYLE = """<style>
 .plots .list { max-height: calc(100vh - 190px); overflow: auto }
 .variable { display: flex; justify-content: space-between; gap: 6px; padding: 2px 8px; font-size: 13px; border-radius: 4px; cursor: grab }
 .variable:hover { background: #8882 }
-.joint-kinds { flex-wrap: wrap }
-.joint-kinds .q-btn { flex: 0 0 auto; padding: 2px 8px }
+.choices { flex-wrap: wrap }
+.choices .q-btn { flex: 0 0 auto; padding: 2px 8px }
 .chart { border: 1px solid #8883; border-radius: 6px; padding: 4px 8px }
 @layer theme { /* of what is important the first layer counts */
   .text-warning { color: #8f5600 !important }
@@ -64,7 +64,11 @@ STYLE = """<style>
 }
 </style>"""
 SCENE = "Scene"
-NO_SCENE = "<p style='font: 15px system-ui; color: #789; padding: 2em'>Nothing to see yet: add a body, or open a mechanism.</p>"
+NOTE = "<p style='font: 15px system-ui; color: #789; padding: 2em'>{}</p>"
+NO_SCENE = NOTE.format("Nothing to see yet: add a body, or open a mechanism.")
+LIVE_SOON = NOTE.format(
+    "The live page is made. The first time the engine is compiled for it, which takes minutes."
+)
 WHITE = "dense unelevated no-caps color=white text-color"
 SEEK = "document.querySelector('iframe.scene').contentWindow.kinetree?.seek({0})"
 
@@ -375,11 +379,16 @@ class StudioPage:
         except ValueError:
             ui.notify(f"stop time: {self.left.end.value!r} is not a number", type="negative")
             return
-        ui.notify("the engine becomes a page …")  # the first time it is compiled
+        if self.session.problems:
+            ui.notify("the description has errors: mend them first", type="negative")
+            return
+        self.views.set_value(SCENE)
+        self.show(LIVE_SOON)
         html = await self.work(self.session.live_page, end, lambda text: None)
         if html:
-            self.views.set_value(SCENE)
             self.show(html)
+        else:
+            await self.show_start()
 
     async def rest(self) -> None:
         await self.equilibria.compute()

@@ -514,7 +514,7 @@ def test_every_state_of_the_preparation_is_seen(tmp_path: Path):
                 lambda k=k: any(f'"first_clip":{k}' in each for each in here.pages.values()),
                 f"the state {name} is not in the scene",
             )
-        panel.state.value = "all states beside each other"
+        panel.state.value = "all beside each other"
 
         def compared() -> list[str]:
             tables = [each.rows for each in here.user.find(kind=ui.table).elements]

@@ -195,9 +195,8 @@ def test_settings_states_and_live_page_of_a_library_mechanism(address: str):
         page.keyboard.press("Alt+e")
         scene.locator("#clip option", has_text="on wheels").wait_for(state="attached")
         page.get_by_role("tab", name="Equilibrium").click()
-        page.locator(".q-select", has_text="state").first.click()
-        page.get_by_role("option", name="on wheels").click()
-        page.get_by_role("button", name="See it").click()
+        page.get_by_role("button", name="on wheels").click()
+        page.get_by_role("button", name="See it in the scene").click()
         page.wait_for_function(
             "document.querySelector('iframe.scene').contentDocument.querySelector('#clip')"
             "?.selectedOptions[0]?.textContent === 'on wheels'"
