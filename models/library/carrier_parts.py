@@ -56,7 +56,9 @@ SWITCHES = (
 ORDERS = ("by rows", "outer ones first", "inner ones first", "both sides in turn")
 ARGUMENTS = {
     "modules": Argument("number of modules", 1, MOST_MODULES),
-    "packs": Argument("packs in which the modules lie, side by side", 1, MOST_PACKS, ("one", "two")),
+    "packs": Argument(
+        "packs in which the modules lie, side by side", 1, MOST_PACKS, ("one", "two")
+    ),
     "order": Argument("order of the departures", 0, 3, ORDERS),
     "full": switch("surge, sway and yaw of the base; six degrees of freedom per module"),
     "hydraulic": switch("jacks as closed double-acting cylinders instead of a piecewise law"),
