@@ -82,7 +82,7 @@ Element = IntEnum("Element", {kind.name: kind.code for kind in ELEMENTS})
 
 
 class Joint(IntEnum):
-    """Joint patterns with fast kinematics; constant elements before the joint are folded into one
+    """Joint types with fast kinematics; constant elements before the joint are folded into one
     rotation and shift.
     """
 
@@ -98,7 +98,7 @@ class Joint(IntEnum):
 
 
 class Loop(IntEnum):
-    """Groups of constraint rows of closed loops."""
+    """Types of constraint groups of closed loops."""
 
     WELD = 0  # up to six rows: a twin stays with the body it was cut from; position then rotation, ground axes
     COUPLING = (
@@ -161,7 +161,7 @@ Sensor = IntEnum("Sensor", {kind.name: kind.code for kind in SENSORS})
 
 
 class Force(IntEnum):
-    """Types of force records."""
+    """Types of force records, by what the force acts on."""
 
     COORDINATE = 0  # a value along a speed
     LINE = 1  # a value along the line of two points; positive pushes them apart

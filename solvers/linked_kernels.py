@@ -223,7 +223,7 @@ call_own = own_in_python if config.DISABLE_JIT else own_by_address
 
 
 def late(name: str):
-    """Return the C callback of a hook that compiles its entry when it is first called."""
+    """Return the C callback of a hook, which compiles its entry point when it is first called."""
     from kinetree.solvers.entries import as_pointer_function
 
     found: list = []

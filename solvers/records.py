@@ -20,7 +20,7 @@ class Entry(NamedTuple):
 
 
 class Record:
-    """The layout of a record."""
+    """The layout of a record: its entries with their positions."""
 
     def __init__(self, name: str, text: str, *entries: Entry):
         self.name, self.text, self.entries = name, text, entries

@@ -23,7 +23,7 @@ if config.DISABLE_JIT:
     rows, whole = plain_rows, plain_block
 
     def part(block, ints, table, directory):
-        """Return the slices of a block by field name."""
+        """Return the slices of a block by field name, from its directory."""
         parts = {
             field.name: block[ints[directory + k] : ints[directory + k + 1]]
             for k, field in enumerate(table)

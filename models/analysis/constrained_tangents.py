@@ -27,7 +27,9 @@ MET = 1e-5  # part of what the turning rows ask for that no speeds give, where t
 
 
 class Tangents(NamedTuple):
-    """Changes of the local coordinates δ of all speeds, and of the speeds, by (y, v, x, w)."""
+    """Derivatives of the local coordinates δ of all speeds, and of the speeds, by the independent
+    variables (y, v, x, w).
+    """
 
     places: np.ndarray
     speeds: np.ndarray
@@ -173,7 +175,7 @@ class ConstraintRows:
         return automatic_differences(response, np.zeros(places.shape[1]), steps)
 
     def by_rates(self) -> np.ndarray:
-        """Return the derivatives of the row rates by input rates."""
+        """Return the derivatives of the constraint row rates by time derivatives of the inputs."""
         columns, still = [], self.residual(1, self.chart.q, self.u)
         for k in self.evaluation.rated:
             with self.evaluation.moving_input(k, rate=1.0):

@@ -235,7 +235,9 @@ def negated_loop(loop: StateSpace) -> StateSpace:
 
 
 def law_of_samples(name: str, law: Law, known: Mapping[str, float], period: float) -> SampledLoop:
-    """Return the discrete state-space law of a sampled controller about equilibrium."""
+    """Return the law of a sampled controller, linearised about equilibrium, as a discrete
+    state-space system.
+    """
     memory, samples = ([f"{name}.{key}" for key in keys] for keys in (law.memory, law.samples))
     texts = [*law.memory.values(), *law.commands]
 

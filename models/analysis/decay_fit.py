@@ -23,7 +23,7 @@ QUIET = 1e-14  # noise of a channel that a fit meets to rounding, part of its si
 
 @dataclass
 class Poles:
-    """Real exponents λ = -s, and pairs -s ± jω, per time unit of the samples."""
+    """Poles in units of the sample interval: real exponents λ = -s, and pairs -s ± jω."""
 
     single: np.ndarray
     decay: np.ndarray
@@ -54,7 +54,7 @@ class Poles:
 
 
 def amplitudes(poles: Poles, t: np.ndarray, channels: np.ndarray) -> np.ndarray:
-    """Return the best amplitudes of the columns, one column per channel."""
+    """Return the least-squares amplitudes of the columns of Φ, one column per channel."""
     return np.linalg.lstsq(poles.columns(t), channels, rcond=None)[0]
 
 

@@ -63,7 +63,7 @@ PARTS: dict[str, Callable[[float, float], complex]] = {
 
 @dataclass(frozen=True)
 class LimitCycle:
-    """A limit cycle with amplitude and frequency at the nonlinear part."""
+    """A limit cycle with its amplitude and frequency at the nonlinear part."""
 
     omega: float  # rad/s
     amplitude: float

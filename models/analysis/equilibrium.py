@@ -55,7 +55,7 @@ class Equilibrium:
 
     @property
     def stable(self) -> bool:
-        """Return whether no mode grows."""
+        """Return whether no mode of small motions grows."""
         return not self.growing.size
 
     @cached_property

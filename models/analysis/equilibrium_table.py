@@ -119,7 +119,7 @@ def scaled_value(empty: Result, name: str, value: float, digits: int) -> tuple[s
 
 
 def shape_of(rest: Equilibrium, mode: Mode) -> list[tuple[str, float]]:
-    """Return the dominant coordinates of a mode with relative amplitudes."""
+    """Return the dominant coordinates of a mode with their relative amplitudes."""
     sizes: dict[str, float] = {}
     for name in rest.linear.local:  # a beam counts once for each way in which it bends
         moved = motion_of(rest.system.description, name)

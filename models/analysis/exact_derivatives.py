@@ -86,7 +86,9 @@ def dual_slopes(
 
 
 def plan_of(instance: Instance) -> np.ndarray:
-    """Return all directions of differentiation with the first body each moves, sorted by joints."""
+    """Return the step plan: all directions of differentiation with the first body each moves,
+    sorted by joints.
+    """
     ws, model = instance.ws, model_fields(instance.ints, instance.compiled.floats)
     nq, nu, bodies = ws.q.size, ws.u.size, model.parent.size
     places = [
@@ -191,7 +193,7 @@ class Slopes:
 
 
 def derivatives_of(instance: Instance, t: float) -> list[np.ndarray]:
-    """Return ∂u̇ by q, u, forces, states and inputs at an evaluated instance."""
+    """Return the derivatives of u̇ by q, u, forces, states and inputs at an evaluated instance."""
     call = slope_call(instance)
     if call is None:
         raise RuntimeError("derivatives need compiled kernels: unset NUMBA_DISABLE_JIT")

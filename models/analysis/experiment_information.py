@@ -46,7 +46,9 @@ class Information:
 
     @property
     def deviations(self) -> dict[str, float]:
-        """Return the smallest standard deviations; infinite for indistinguishable parameters."""
+        """Return the smallest attainable standard deviations; infinite for indistinguishable
+        parameters.
+        """
         size = np.sqrt(np.maximum(np.diag(self.information), 0.0))
         if not size.all() or np.linalg.cond(self.information / np.outer(size, size)) > 1e13:
             return dict.fromkeys(self.parameters, float("inf"))
@@ -77,7 +79,9 @@ def experiment_information(
     progress: Callable[[float], None] | None = None,
     **run: Any,
 ) -> dict[str, Information]:
-    """Return the information of every experiment; `noise` is the standard deviation per column."""
+    """Return the Fisher information of every experiment; `noise` is the standard deviation per
+    column.
+    """
     start = checked_parameters(mechanism, parameters)
     unit = np.array([abs(value) or 1.0 for value in start.values()])
     if not noise or not all(value > 0.0 for value in noise.values()):
@@ -117,6 +121,6 @@ def experiment_information(
 
 
 def combined_information(told: Mapping[str, Information]) -> Information:
-    """Return the combined information of all experiments."""
+    """Return the combined Fisher information of all experiments."""
     every = list(told.values())
     return Information(every[0].parameters, np.sum([each.information for each in every], axis=0))

@@ -65,7 +65,7 @@ class DecayMode:
 
     @property
     def damping(self) -> float:
-        """Return the damping ratio of the mode."""
+        """Return the damping ratio of the mode (fraction of critical damping)."""
         size = float(np.hypot(self.decay, 2.0 * np.pi * self.frequency))
         return self.decay / size if size else 0.0
 
@@ -199,7 +199,7 @@ def invariance_poles(V: np.ndarray) -> Poles | None:
 def significant_modes(
     fit: tuple[Poles, np.ndarray, np.ndarray], values: np.ndarray
 ) -> tuple[Poles, np.ndarray, np.ndarray]:
-    """Return the fit without modes that noise could have produced."""
+    """Return the fitted poles without those of modes that noise could have produced."""
     steps = np.arange(len(values), dtype=float)
     while True:
         poles, covariance, noise = fit
@@ -355,7 +355,7 @@ def reliability_note(
 
 
 def residual_in_bandwidth(part: np.ndarray, left: np.ndarray, turn: float, fade: float) -> float:
-    """Return the residual within the bandwidth of a mode."""
+    """Return the spectral residual within the bandwidth of a mode."""
     angles = 2 * np.pi * np.fft.rfftfreq(len(part))
     near = np.abs(angles - turn) <= max(2.0 * fade, 4 * np.pi / len(part))
     own, rest = (

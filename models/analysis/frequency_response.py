@@ -31,7 +31,7 @@ class StateSpace:
     D: np.ndarray
 
     def response(self, omega: np.ndarray | float) -> np.ndarray:
-        """Return G(jω), shape (frequencies, outputs, inputs)."""
+        """Return the frequency response G(jω), shape (frequencies, outputs, inputs)."""
         s = 1j * np.atleast_1d(np.asarray(omega, dtype=float))
         if not self.A.size:
             return np.broadcast_to(self.D.astype(complex), (s.size, *self.D.shape)).copy()
@@ -44,7 +44,7 @@ class StateSpace:
         )
 
     def single(self, output: int, given: int) -> StateSpace:
-        """Return the system of one input and one output."""
+        """Return the subsystem from one input to one output."""
         return StateSpace(
             self.A,
             self.B[:, given : given + 1],
@@ -163,7 +163,7 @@ class Margins:
         return float(np.degrees(2.0 * np.arctan(self.disk / 2.0)))
 
     def to_dict(self) -> dict[str, float | bool]:
-        """Return the margins as plain numbers for JSON, without infinite ones."""
+        """Return the finite margins as plain numbers for JSON."""
         every = {**self.__dict__, "disk_gain": self.disk_gain, "disk_phase": self.disk_phase}
         return {
             key: value
@@ -232,7 +232,7 @@ def stable_with_delay(
 
 
 def count_integrators(poles: np.ndarray) -> int:
-    """Return the number of poles at zero."""
+    """Return the number of poles at zero (integrators)."""
     return int((np.abs(poles) <= 1e-9 * np.abs(poles).max(initial=1e-300)).sum())
 
 

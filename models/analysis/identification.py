@@ -133,7 +133,9 @@ def checked_parameters(mechanism: Mechanism, parameters: Sequence[str]) -> dict[
 def checked_data(
     mechanism: Mechanism, data: Mapping[str, Any], time: Any, columns: Sequence[str] | None
 ) -> Data:
-    """Return times, columns of the mechanism's results and of its inputs; unknown names are errors."""
+    """Return the times and measured columns, which must be results or inputs of the mechanism;
+    unknown names are errors.
+    """
     system = compiled_mechanism(mechanism)
     given = data.names if isinstance(data, Result) else [name for name in data if name != "time"]
     times = np.asarray(data["time"] if time is None else time, dtype=float)
@@ -268,7 +270,7 @@ class Fitting:
         ]
 
     def run_of(self, x: np.ndarray, data: Data, trials: SystemCache) -> dict[str, np.ndarray]:
-        """Return the simulated columns of one record."""
+        """Return the simulated columns of one record for parameters x."""
         self.runs += 1
         if self.progress:
             self.progress(self.runs)

@@ -50,7 +50,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Fit:
-    """The fit quality of one column."""
+    """The quality of fit of one column."""
 
     name: str
     rows: int

@@ -34,7 +34,7 @@ def with_rates(
     registers: Sequence[int],
     along: Tangents,
 ) -> Linear:
-    """Return the linear system extended by input derivatives."""
+    """Return the linear system extended by time derivatives of the inputs."""
     c = evaluation.system.compiled
     rows, p = linear.A.shape[0], len(linear.coordinates)
     first, second, D1, D2 = (

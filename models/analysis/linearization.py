@@ -66,7 +66,7 @@ class Modes(list[Mode]):
 
 @dataclass(frozen=True)
 class Linear:
-    """A linearised system; `states` are the names of z."""
+    """A linearised system (A, B, C, D and second-order matrices); `states` are the names of z."""
 
     A: np.ndarray
     B: np.ndarray
@@ -220,7 +220,7 @@ class Linear:
 
     @property
     def eigenvalues(self) -> np.ndarray:
-        """Return the eigenvalues of A."""
+        """Return the eigenvalues of the system matrix A."""
         return self._conservative()[0] if self.conservative else np.linalg.eigvals(self.A)
 
     def part(self, inputs: Sequence[str], outputs: Sequence[str]) -> StateSpace:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def linear_at_rest(
     system: System, inputs: Mapping[str, float] | None = None, outputs: Sequence[str] | None = None
 ) -> Linear:
-    """Return the linear system about the equilibrium."""
+    """Return the linearisation about the equilibrium."""
     outputs = named_outputs(system, outputs)
     system = resting(system)
     rest = system.equilibrium(inputs=inputs)
@@ -118,7 +118,7 @@ def linear_at_time(
     outputs: Sequence[str] | None = None,
     **run,
 ) -> Linear:
-    """Return the linear system about an instant of a run, in the structure of its stage."""
+    """Return the linearisation about an instant of a run, in the structure of its stage."""
     instant, present = instant_of(system, time, inputs, **run), resting(system)
     here = system_at_instant(system, present, instant)
     states = instant.states

@@ -30,7 +30,7 @@ class PointMotion(NamedTuple):
 
 
 def point_motion(system: System, instance: Instance, body: str, at: Sequence[float]) -> PointMotion:
-    """Return the point `at` (body axes) after an evaluation of all outputs."""
+    """Return the motion of the point `at` (body axes) after an evaluation of all outputs."""
     if body not in system.bodies:
         raise KeyError(f"'{body}' is not a body; bodies: {', '.join(system.bodies)}")
     ws, i = instance.ws, system.bodies.index(body) + 1

@@ -141,7 +141,7 @@ class Search:
         return np.maximum(np.maximum(made, faint), np.where(parts.any(axis=1), CREEP * sizes, 0.0))
 
     def residual(self, q: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Return the accelerations of the independent speeds and rates of the states."""
+        """Return accelerations of the independent speeds and rates of the states at (q, 0, x)."""
         n, rates = self.system.n, self.evaluation.rates(q, np.zeros(self.system.n), x)
         return np.concatenate(
             (rates[:n][self.chart.independent], np.where(self.firm & self.settling, 0.0, rates[n:]))
@@ -378,7 +378,7 @@ def find_equilibrium(
     states: Mapping[str, float] | None,
     iterations: int = 200,
 ) -> tuple[Search, int]:
-    """Return the equilibrium reached from a position, and the number of iterations."""
+    """Return the search at the equilibrium reached from a position, and its number of iterations."""
     search = Search(system, t, q, inputs, states)
     count = newton_iterations(search, iterations)
     away = search.leaving() if search.x.size and count is not None else None
@@ -438,7 +438,7 @@ def refuse_asked_speeds(
     inputs: Mapping[str, float] | None,
     states: Mapping[str, float] | None,
 ) -> None:
-    """Raise if velocity constraints require motion."""
+    """Raise if velocity constraints require motion, which excludes an equilibrium."""
     if not system.compiled.loops or system.position_freedoms == system.freedoms:
         return
     search = Search(system, t, q, inputs, states)

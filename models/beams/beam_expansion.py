@@ -69,7 +69,7 @@ class BeamForm:
         return Located(name, piece.begin)
 
     def section(self, x: float) -> str:
-        """Return the joint that represents the section at a station."""
+        """Return the rigid joint that represents the section at a station."""
         return min(self.sections, key=lambda each: abs(each[0] - x))[1]
 
 
@@ -305,7 +305,7 @@ class Pieces:
             return Located(beam, 0.0)
 
     def made(self) -> Description:
-        """Return the description with beams replaced by bodies and joints."""
+        """Return the complete description with beams replaced by bodies and joints."""
         d = self.d
         bodies, joints = dict(d.bodies), {}
         owners: dict[tuple[str, str], str] = {}

@@ -222,7 +222,9 @@ def hinge_stiffness(
 def retardations(
     beam: Beam, profile: Profile, length: float, density: Value, young: Value, shear: Value
 ) -> tuple[Value, ...]:
-    """Return the damping times [s] (damping over stiffness) of twist, bending, extension and shear."""
+    """Return the retardation times [s] (damping over stiffness) of twist, bending, extension and
+    shear.
+    """
     if beam.damping == 0.0:
         return (0.0,) * 6
     ratio = beam.damping if isinstance(beam.damping, (float, int)) else E(beam.damping)

@@ -137,7 +137,9 @@ def only(found: dict[str, Matrix], letter: str) -> Matrix:
 
 
 def read_nastran(punch: str | Path, bulk: str | Path | None) -> tuple[Any, Any, np.ndarray]:
-    """Return stiffness, mass (three displacements a grid point) and grid points (N, 3)."""
+    """Return stiffness, mass (three displacements per grid point) and grid points (N, 3) of Nastran
+    files.
+    """
     found = matrices(Path(punch))
     K, M = only(found, "K"), only(found, "M")
     places = grid_points(Path(each) for each in (punch, bulk) if each is not None)
@@ -155,7 +157,7 @@ def read_nastran(punch: str | Path, bulk: str | Path | None) -> tuple[Any, Any, 
 
 
 def check_displacements(K: Matrix) -> None:
-    """Refuse scalar points, and stiffness of rotations."""
+    """Raise for scalar points, and for stiffness of rotations."""
     scale = max(map(abs, K.values), default=0.0)
     for (point, part), value in zip((*K.rows, *K.columns), (*K.values, *K.values), strict=True):
         if part == 0:

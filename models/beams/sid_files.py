@@ -180,7 +180,7 @@ def place_of(source: StandardInput, node: str) -> tuple[np.ndarray, ...]:
 
 
 def moves(root: tuple[np.ndarray, ...]) -> bool:
-    """Return whether a node moves with the modes."""
+    """Return whether a node has a mode translation or rotation that is not zero."""
     return max(np.abs(root[1]).max(), np.abs(root[2]).max()) > STILL
 
 

@@ -1,1 +1,1 @@
-"""Linear chains as mechanisms."""
+"""Linear multi-mass chains as mechanisms."""

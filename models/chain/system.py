@@ -66,7 +66,7 @@ class ChainSystem:
 
     @property
     def stiffness(self) -> np.ndarray:
-        """Return the stiffness matrix C + Z."""
+        """Return the stiffness matrix C + Z of couplings and supports."""
         return self.couplings + np.diag(self.supports)
 
     def _springs(self) -> tuple[np.ndarray, np.ndarray] | None:

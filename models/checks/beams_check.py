@@ -78,7 +78,7 @@ def check_section(checker: Checker, path: Path, section: Section) -> bool:
 
 
 def check_chain(checker: Checker, name: str, beam: Beam) -> None:
-    """Report everything that prevents the division of a beam into pieces."""
+    """Report everything that prevents the discretisation of a beam into pieces."""
     try:
         divided(name, beam, checker.description.written, checker.values)
     except BeamProblem as problem:
@@ -100,7 +100,7 @@ def inner_fields(kind: type) -> tuple[str, ...]:
 
 
 def holds_station(kind: type[BaseModel]) -> bool:
-    """Return whether a table, or one inside it, has a station."""
+    """Return whether a table, or a table inside it, has a key `station`."""
     return "station" in kind.model_fields or bool(inner_fields(kind))
 
 

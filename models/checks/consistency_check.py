@@ -279,7 +279,7 @@ def check_parameters(checker: Checker) -> None:
 def check_range(
     checker: Checker, path: Path, bounded: Parameter | Input, value: float | None
 ) -> None:
-    """Check that bounds are ordered and contain the value."""
+    """Report bounds that are not ordered or do not contain the value."""
     low, high = checker.number(bounded.min), checker.number(bounded.max)
     if low is not None and high is not None and low > high:
         checker.complain(path, f"min {low:g} above max {high:g}")
@@ -373,7 +373,7 @@ def check_expressions(checker: Checker) -> None:
 
 
 def check_paths(checker: Checker) -> None:
-    """Report bodies that no chain of uncut joints connects with the ground."""
+    """Report bodies that no sequence of uncut joints connects with the ground."""
     bodies, joints = checker.description.bodies, checker.description.joints
     d = checker.description
     alone = d.chain is not None or any(getattr(d, section) for section in ALONE)

@@ -89,7 +89,7 @@ def check_elements(checker: Checker) -> None:
 
 
 def check_rows(checker: Checker) -> None:
-    """Report a run with more output rows than a result can have."""
+    """Report a run with more output rows than a result may have."""
     run = checker.description.run
     begin, end, step = (
         checker.number(each) for each in (run.start_time, run.stop_time, run.output_step)
@@ -122,8 +122,8 @@ def check_force(checker: Checker, path: Path) -> None:
 
 
 def check_keys(checker: Checker, path: Path, part: ForceTable | Part) -> None:
-    """Check signs, directions and table names that the keys of a table declare, also in nested
-    tables.
+    """Check the signs, directions and table names that the keys of a table declare, including
+    nested tables.
     """
     check_signs(
         checker, path, part, getattr(part, "positive", ()), getattr(part, "not_negative", ())

@@ -28,7 +28,7 @@ LARGEST_PROGRAM = 400  # planned numbers: commands times horizon
 
 
 def check_predictive(checker: Checker, path: Path, c: PredictiveController) -> None:
-    """Check the tables of a predictive controller."""
+    """Check the tables and keys of a predictive controller."""
     for key in sorted(c.model_fields_set & ELSEWHERE.keys()):
         checker.complain((*path, key), f"{key} of a predictive controller", ELSEWHERE[key])
     if c.period is None:

@@ -122,7 +122,7 @@ def keys_told(path: tuple[str | int, ...], location: tuple[str | int, ...]) -> s
 
 
 def model_at(path: tuple[str | int, ...]) -> type[BaseModel] | None:
-    """Return the model of the table at a location of a validation error."""
+    """Return the schema class of the table at the location of a validation error."""
     candidates: list[Any] = [Description]
     if len(path) > 2 and path[2] in TAGGED.get(str(path[0]), ()):
         candidates, path = [TAGGED[str(path[0])][str(path[2])]], path[3:]
@@ -146,7 +146,7 @@ def model_at(path: tuple[str | int, ...]) -> type[BaseModel] | None:
 
 
 def inner_types(annotation: Any) -> Iterator[Any]:
-    """Return the models, dicts and tuples inside Annotated types and unions."""
+    """Yield the schema classes, dicts and tuples inside Annotated types and unions."""
     if get_origin(annotation) is Annotated:
         yield from inner_types(get_args(annotation)[0])
     elif get_origin(annotation) in (Union, types.UnionType):

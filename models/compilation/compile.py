@@ -244,7 +244,7 @@ def parameter_values(description: Description) -> dict[str, float]:
 def evaluated(
     given: tuple[tuple[str, float | str], ...],
 ) -> tuple[dict[str, float], dict[str, ExpressionError]]:
-    """Return the parameter values, cached for all structures of a mechanism."""
+    """Return the parameter values and errors, cached for all structures of a mechanism."""
     return evaluate_parameters(dict(given))
 
 

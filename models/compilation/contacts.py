@@ -36,7 +36,7 @@ LAWS = {
 
 @dataclass
 class Contacts:
-    """All contacts of one structure as lists that become arrays."""
+    """All contacts of one structure, collected in lists that become integer arrays."""
 
     names: list[str] = field(default_factory=list)
     c_row: list[int] = field(default_factory=lambda: [0])

@@ -78,7 +78,7 @@ class Leaves:
         return self._made[label]
 
     def velocity(self, body: int, point: int) -> Vector:
-        """Return the velocity of a body point as variables of the coupling."""
+        """Return the velocity of a body's point, as variables of the coupling."""
         if body == 0:
             return NOWHERE
         velocity = Vector(*self.sensed(f"velocity({body},{point})", VELOCITY, body, point))
@@ -238,7 +238,9 @@ class Leaves:
 
 
 def coordinate_rates(form: JointForm) -> dict[str, Node]:
-    """Return the rates of the coordinates of a joint by its speeds, as in `solvers/elements`."""
+    """Return the time derivatives of a joint's coordinates in terms of its speeds, as in
+    `solvers/elements`.
+    """
     rates: dict[str, Node] = {coordinate: Der(coordinate) for coordinate in form.coordinates}
     for element in form.elements:
         move, k = MOVES.get(element.kind), element.coordinate

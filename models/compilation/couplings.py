@@ -147,7 +147,7 @@ def relations(builder: Builder, label: str, coupling: Coupling) -> Iterator[tupl
 
 
 def followed(builder: Builder, key: str, coupling: Coupling, value: Node) -> Node:
-    """Return a relation in terms of its followed inputs with their derivatives, or of their
+    """Return a relation with the inputs that it follows replaced by inputs with derivatives, or by
     reference filters.
     """
     if not coupling.follow:
@@ -228,11 +228,12 @@ def blade(builder: Builder, given: Blade, key: str) -> E:
 
 
 def rolling(builder: Builder, given: Rolling, key: str) -> tuple[E, E, E]:
-    """Return the height of the lowest point above the plane, and its slip along two directions of
-    the plane.
+    """Return, for a rolling body, the height of its lowest point above the plane, and the slip of
+    that point along two directions of the plane.
 
-    The lowest point of a convex body is r = -∂h/∂n of its support function h(n): radius of a sphere, radius |n - (n·a) a| of a disc with axis a,
-    (Σ s_k² (n·b_k)²)^½ of an ellipsoid with semi-axes s_k along b_k.
+    The lowest point of a convex body is r = -∂h/∂n of its support function h(n): radius of a
+    sphere, radius |n - (n·a) a| of a disc with axis a, (Σ s_k² (n·b_k)²)^½ of an ellipsoid with
+    semi-axes s_k along b_k.
     """
     centre, on = vector_of(builder, given.centre, f"{key}.centre"), given.on
     normal = vector_of(builder, given.normal, f"{key}.normal").unit()
@@ -292,8 +293,8 @@ def coupling_row(builder: Builder, key: str, row: str, value: Node) -> list[Row]
 
 
 def constraint_row(builder: Builder, key: str, value: Node) -> Derived | None:
-    """Return a relation with its rate and acceleration bias, or None if it is constant in this
-    structure.
+    """Return a compiled relation with its rate and acceleration bias, or None if it is constant in
+    this structure.
     """
     place, complain = builder.leaves, problem(builder, key)
     add_magnitudes(builder)

@@ -150,8 +150,8 @@ def add_guard(
 
 
 def holding(builder: Builder) -> list[str]:
-    """Return the states with zero derivative, such as the memory of sampled controllers; their
-    sample times are announced to hosts.
+    """Return the states with zero rate, such as the memory of sampled controllers, whose sample
+    times are announced to hosts.
     """
     return [
         each

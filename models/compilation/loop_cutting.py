@@ -35,7 +35,7 @@ HELD_COORDINATE, HELD_SPEED = 1, 2  # bits of u_held
 
 @dataclass(frozen=True)
 class Twin:
-    """The second half of a body at a cut joint."""
+    """The twin: the second half of a body that is split at a cut joint."""
 
     name: str
     body: str  # its original
@@ -208,7 +208,7 @@ def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
 
 
 def ordered(groups: list[Group], moving: Sequence[bool]) -> list[Group]:
-    """Return the given order or the reverse Cuthill-McKee order, whichever has the smaller
+    """Return the groups in the given or the reverse Cuthill-McKee order, whichever has the smaller
     envelope.
     """
     if len(groups) < 3:
@@ -229,7 +229,7 @@ def ordered(groups: list[Group], moving: Sequence[bool]) -> list[Group]:
 def loop_arrays(
     groups: list[Group], parent: Sequence[int], joints: Mapping[str, list[int]], held: Sequence[int]
 ) -> dict[str, np.ndarray]:
-    """Return the integers of the constraint rows by field name."""
+    """Return the integer arrays of the constraint rows by field name."""
     u_at = joints["u_at"]
     c: dict[str, list[int]] = {
         name: []

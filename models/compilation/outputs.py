@@ -64,7 +64,7 @@ def add_computed(builder: Builder, label: str, output: Output, names: list[str])
 
 
 def add_deferred(builder: Builder) -> None:
-    """Add the outputs that need the force elements."""
+    """Add the outputs that refer to force elements, after these."""
     for make in builder.deferred:
         make()
 

@@ -31,7 +31,7 @@ def early(builder: Builder, key: str) -> E:
 
 
 def acceleration(builder: Builder, follow: Following, path: str) -> E:
-    """Return the acceleration of the reference filter of a followed input."""
+    """Return the acceleration of the reference filter that follows an input."""
     reference, rate = (early(builder, each) for each in filter_states(follow.input))
     haste, damping = (
         E(builder.node(follow.bandwidth or 0.0, f"{path}.bandwidth")),

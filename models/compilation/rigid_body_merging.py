@@ -78,7 +78,7 @@ def words(part: Any) -> Iterator[str]:
 
 
 def mentioned(description: Description) -> set[str]:
-    """Return the names used by all sections except bodies and joints."""
+    """Return the names used in all sections except bodies and joints."""
     found: set[str] = set()
     for key in type(description).model_fields:
         section = getattr(description, key)
@@ -198,7 +198,9 @@ def weightless(body: Body) -> bool:
 
 
 def moments(body: Body) -> tuple[E, Vector, list[E]]:
-    """Return mass, mass times centre of mass, and xx yy zz xy xz yz about the origin."""
+    """Return mass, mass times centre of mass, and the inertia xx yy zz xy xz yz about the origin of
+    a body.
+    """
     mass, com = E(body.mass), Vector(*(E(each) for each in body.com))
     tensor = [E(each) for each in body.inertia or body.inertia_at_origin or (0.0,) * 6]
     if body.inertia_at_origin is None or body.inertia is not None:

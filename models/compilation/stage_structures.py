@@ -40,7 +40,7 @@ class Structure:
 
 
 def numbering(description: Description, locked: frozenset[str] = frozenset()) -> Topology:
-    """Return spanning tree and regular numbering of a description."""
+    """Return the spanning tree and regular numbering of a description."""
     freedoms = {
         name: 0 if name in locked else len(joint_elements(joint, name).speeds)
         for name, joint in description.joints.items()
@@ -54,7 +54,7 @@ def numbering(description: Description, locked: frozenset[str] = frozenset()) ->
 def compile_stage(
     stage: Structure, later: bool = True, starts: Mapping[str, float] | None = None
 ) -> Compiled:
-    """Return the flat blocks of one structure."""
+    """Return the compiled flat blocks of one structure."""
     tree = numbering(stage.description, stage.locked)
     try:
         whole = compile_structure(
@@ -91,7 +91,7 @@ def flat(stages: tuple[Stage, ...]) -> list[Stage]:
 
 
 def structures(description: Description) -> list[Structure]:
-    """Return all structures in order; without stages there is one."""
+    """Return the structures of all stages in order; a single one without stages."""
     stages = flat(description.stages)
     parts = attached(description, numbering(description))
     if not stages:

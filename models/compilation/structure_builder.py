@@ -249,7 +249,7 @@ class Builder:
         return columns
 
     def add_joints(self) -> dict[str, list[int]]:
-        """Return elements, patterns and column kinds of all tree joints."""
+        """Return the elements, joint patterns and column kinds of all tree joints."""
         c: dict[str, list[int]] = {
             k: []
             for k in (
@@ -316,7 +316,9 @@ class Builder:
         c["e_factor"].append(NONE if element.factor == 1.0 else self.register(element.factor, key))
 
     def inverted(self, form: JointForm, joint: str) -> tuple[ElementForm, ...]:
-        """Return the elements of a joint that the tree uses from its child to its parent."""
+        """Return the elements of a joint in reverse, for joints that the tree uses from child to
+        parent.
+        """
         one_way = next((kind for e in form.elements if not (kind := e.kind).back), None)
         if one_way is not None:
             found = f"a {one_way.name.lower()} joint used from child to parent"

@@ -150,7 +150,7 @@ def doubles(description: Description) -> list[tuple[str, str, str]]:
 
 
 def commands_of(name: str, controller: Controlled) -> list[str]:
-    """Return the names of the values of a controller."""
+    """Return the names of the command values of a controller."""
     if isinstance(controller, PredictiveController) and len(controller.commands) > 1:
         return [f"{name}.{key}" for key in controller.commands]
     count = len(controller.K) if isinstance(controller, ObserverController) else 1
@@ -345,7 +345,7 @@ class Expansion:
 
     # -- sampled ------------------------------------------------------------------------------------------------------------------------
     def hold(self) -> None:
-        """Add the held states and sample events of a sampled controller."""
+        """Add the states for held values and the sample events of a sampled controller."""
         name, law, made, c = self.name, self.law, self.made, self.c
         k = f"{name}.samples"
         made.state(k)
@@ -382,7 +382,7 @@ class Expansion:
         return f"{SINCE} + ({self.name}.samples + {FIRST})*{brace(self.c.period)}"
 
     def chain(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the settings of a sample event with the delayed release of its command."""
+        """Return what a sample event and the event that releases a delayed command set."""
         name, c = self.name, self.c
         period, delay, jitter = (self.number(key) for key in ("period", "delay", "jitter"))
         whole, part = delay_parts(delay, period)
@@ -416,7 +416,7 @@ class Expansion:
         return len(self.law.samples) if self.number("noise") > 0.0 else 0
 
     def seeds(self, late: Mapping[str, str]) -> dict[str, str]:
-        """Add the random streams and their update at every sample."""
+        """Add states of random seeds and return their updates at every sample."""
         jitter = bool(late) and self.number("jitter") > 0.0
         seed = crc32(self.name.encode()) if self.c.seed is None else self.c.seed
         found = {}

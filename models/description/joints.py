@@ -62,7 +62,7 @@ def speed_name(coordinate: str) -> str:
 
 
 def depends_on_time(amount: Amount | None) -> bool:
-    """Return whether an amount contains t; unreadable expressions are reported elsewhere."""
+    """Return whether an amount depends on t; unreadable expressions are reported elsewhere."""
     try:
         return isinstance(amount, str) and "t" in names(parse(amount))
     except ExpressionError:
@@ -212,7 +212,7 @@ def from_type(joint: JointSpec, name: str) -> JointForm:
 
 
 def moving(joint: JointSpec, kind: JointKind) -> tuple[ElementForm, ...]:
-    """Return the elements with coordinates of a typed joint."""
+    """Return the moving elements of a typed joint."""
     axes = [direction(axis) for axis in joint.axis or kind.axes]
     if len(axes) != len(kind.axes):
         raise JointProblem("axis", f"{len(axes)} axes", f"{len(kind.axes)} for a {kind.name} joint")

@@ -33,7 +33,7 @@ Number = float | str
 
 @dataclass(frozen=True)
 class MassProperties:
-    """Mass properties from the shapes of a body: numbers, or expressions over parameters."""
+    """Mass properties computed from the shapes of a body: numbers, or expressions over parameters."""
 
     mass: Number
     com: tuple[Number, ...]
@@ -188,7 +188,7 @@ class _Weighing:
         )
 
     def _solid(self, path: Path_, shape: Shape) -> Solid:
-        """Return the integrals of a shape in the axes of the body."""
+        """Return the volume integrals of a shape in the axes of the body."""
 
         def row(values: tuple[Number, ...]) -> Row:
             x, y, z = (self._number(each) for each in values)
@@ -206,7 +206,7 @@ class _Weighing:
         return solids.placed(solid, R, row(at))
 
     def _own(self, path: Path_, shape: Shape) -> Solid:
-        """Return the integrals of a shape in its own axes."""
+        """Return the volume integrals of a shape in its own axes."""
         if shape.mesh is not None:
             hint = "density = 0 leaves a shape out of the mass"
             try:
@@ -232,7 +232,7 @@ class _Weighing:
 
 
 def folder_of(description: Description) -> Path:
-    """Return the folder for relative paths of a description."""
+    """Return the folder to which relative paths of a description refer."""
     file = description.file
     return Path(file).parent if file and not file.startswith("lib:") else Path()
 
@@ -269,7 +269,7 @@ def _completed(body: Body, given: MassProperties) -> Body:
 
 
 def _about_centre(given: MassProperties) -> tuple[Number, ...]:
-    """Return the tensor about the centre of mass of the shapes (parallel-axis theorem)."""
+    """Return the inertia tensor about the centre of mass of the shapes (parallel-axis theorem)."""
     m, (x, y, z) = E(given.mass), map(E, given.com)
     shift = (y * y + z * z, x * x + z * z, x * x + y * y, -(x * y), -(x * z), -(y * z))
     return tuple(

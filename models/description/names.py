@@ -1,4 +1,6 @@
-"""Names of values and what expressions may depend on: the scopes parameter, time, state and (for results) acceleration."""
+"""Names of values, and what expressions may depend on: the scopes parameter, time, state and (for
+results) acceleration.
+"""
 
 from __future__ import annotations
 
@@ -210,7 +212,9 @@ def reaction_names(joint: str) -> list[str]:
 
 
 def name_fault(name: str, value: bool) -> str:
-    """Return why a name cannot be used, empty when it can; `value` names also occur in expressions."""
+    """Return why a name cannot be used, empty if it can; `value` names must also be usable in
+    expressions.
+    """
     if len(name) > MAX_NAME_LENGTH:
         return f"at most {MAX_NAME_LENGTH} characters"
     if not all(part.isidentifier() for part in name.split(".")) and not QUOTABLE.fullmatch(name):

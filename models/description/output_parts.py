@@ -1,4 +1,4 @@
-"""The table of an output: an expression, or a measured quantity of one of the registered kinds."""
+"""The table [outputs.NAME]: an expression, or a measured quantity of one of the registered kinds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Quantity = Literal[tuple(QUANTITIES)]  # type: ignore[valid-type]
 
 
 class Output(Named):
-    """A number reported: an expression (`value`) or a measured `quantity`."""
+    """A reported value: an expression (`value`) or a measured `quantity`."""
 
     value: Law | None = Field(default=None, description="Expression")
     quantity: Quantity | None = Field(default=None, description="Measured quantity")  # type: ignore[valid-type]

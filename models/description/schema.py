@@ -157,7 +157,7 @@ class Table(Named):
 
 
 class Chambers(Part):
-    """Oil of a double-acting cylinder inside the model: flows in, pressures out."""
+    """Oil chambers of a double-acting cylinder inside the model: flows in, pressures out."""
 
     area_a: Number = Field(description="Piston area of the extending side [m2]")
     area_b: Number = Field(description="Piston area of the retracting side [m2]")
@@ -191,7 +191,7 @@ class Chambers(Part):
 
 
 class Actuator(Named):
-    """The interface for an outside drive: between two points, or along a coordinate."""
+    """The interface for an external drive: between two points, or along a coordinate."""
 
     between: tuple[Point, Point] | None = Field(default=None, description="The two points")
     coordinate: str | None = Field(default=None, description="Coordinate driven instead")
@@ -210,7 +210,7 @@ class Ends(Part):
 
 
 class Stage(Named):
-    """A stretch of the run with a structure of its own; `sequence` groups stages that `copies` repeats together."""
+    """A phase of the run with its own structure; `sequence` groups stages that `copies` repeats."""
 
     name: str = Field(default="", description="Shown in results")
     phase: str = Field(
@@ -253,7 +253,7 @@ class Tolerances(Part):
 
 
 class Preparation(Part):
-    """An equilibrium computed on the way to the initial state."""
+    """An equilibrium computed as a step towards the initial state."""
 
     name: str = Field(default="", description="Shown in messages")
     set: dict[str, Number] = Field(
@@ -303,7 +303,7 @@ class Run(Part):
 
 
 def section(text: str) -> Any:
-    """Return a section of named tables."""
+    """Return the schema of a section of named tables."""
     return Field(default_factory=dict, description=text)
 
 
@@ -376,7 +376,7 @@ class Description(Part):
 
     @property
     def made(self) -> dict[tuple[str, str], str]:
-        """Return the sections and names of tables generated for controllers, with the controller's
+        """Return sections and names of tables generated for controllers, with the controller's
         name.
         """
         return self._made
@@ -425,12 +425,12 @@ class Description(Part):
 
     @property
     def written(self) -> Description:
-        """Return the description as it was written, before beams and controllers were expanded."""
+        """Return the description as written, before beams and controllers were expanded."""
         return self._written or self
 
     @property
     def weighed(self) -> dict[str, Any]:
-        """Return `MassProperties` of the shapes of every body that has a density."""
+        """Return the `MassProperties` of every body whose shapes have a density."""
         return self._weighed
 
     @property

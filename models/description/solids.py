@@ -33,7 +33,7 @@ class Solid(NamedTuple):
 
 
 def diagonal(x: Value, y: Value, z: Value) -> Matrix:
-    """Return the matrix with three numbers on its diagonal."""
+    """Return the diagonal matrix of three values."""
     return ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
 
 
@@ -149,7 +149,7 @@ def joined(parts: Sequence[Solid], point: Row) -> Solid:
 
 
 def dot(a: Sequence[Value], b: Sequence[Value]) -> Value:
-    """Return the scalar product of three numbers each."""
+    """Return the scalar product of two triples of values."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
@@ -161,13 +161,13 @@ def moments(second: Matrix) -> tuple[Value, ...]:
 
 # -- directions -------------------------------------------------------------------------------------
 def product(A: Matrix, B: Matrix) -> Matrix:
-    """Return the product of two matrices."""
+    """Return the product of two 3 x 3 matrices."""
     rows = [tuple(dot(row, column) for column in zip(*B, strict=True)) for row in A]
     return rows[0], rows[1], rows[2]  # pyright: ignore[reportReturnType]
 
 
 def turned_by(angles: Sequence[Value]) -> Matrix:
-    """Return the rotation about the fixed x axis, then y, then z."""
+    """Return the rotation by three angles about the fixed x axis, then y, then z."""
     (sx, cx), (sy, cy), (sz, cz) = (
         (sin(each), cos(each)) if isinstance(each, E) else (math.sin(each), math.cos(each))
         for each in angles

@@ -228,7 +228,7 @@ def _edge_lengths(model: Any, solids: list[int]) -> Callable[..., float]:
 
 
 def _examined(model: Any, tag: int, places: dict[int, int], xyz: list[Any]) -> dict[str, Any]:
-    """Return volume, centre, inertia, cylinders and triangles of one solid."""
+    """Return volume, centre, inertia, cylindrical faces and triangles of one STEP solid."""
     name = model.getEntityName(3, tag).rpartition("/")[2]
     cylinders = []
     points: list[Any] = []
@@ -262,7 +262,9 @@ def _examined(model: Any, tag: int, places: dict[int, int], xyz: list[Any]) -> d
 
 
 def _cylinder(model: Any, tag: int, face: int) -> list[Any]:
-    """Return point and direction of the axis, radius, ends along it, angle, and whether it is a hole."""
+    """Return the data of a cylindrical face: point and direction of its axis, radius, ends along
+    the axis, angle, and whether it is a hole.
+    """
     reals = [float(each) for each in model.getEntityProperties(2, face)[1]]
     at, axis, radius = reals[:3], reals[3:6], reals[6]
     (u0, v0), (u1, v1) = model.getParametrizationBounds(2, face)

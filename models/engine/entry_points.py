@@ -38,7 +38,9 @@ def kind() -> str:
 
 
 def connect(*names: str) -> None:
-    """Load the library of these entries and connect it to the hooks of the core library."""
+    """Load the library that contains these entry points and connect it to the hooks of the core
+    library.
+    """
     if kind() == "library":
         from kinetree.solvers.library.load import connect as connect_library
 
@@ -80,7 +82,7 @@ def quick(
 
 
 def held_address(name: str, ints: np.ndarray) -> int | None:
-    """Return the address of an entry for calls that keep the GIL; None if that does not pay."""
+    """Return the address of an entry point for calls that keep the GIL; None if that is slower."""
     if kind() != "library" or ints.size >= LONG_WORK:
         return None
     from kinetree.solvers.library.load import held_function

@@ -247,7 +247,9 @@ def machine_code(text: str, name: str) -> tuple[object, int] | None:
 
 @lru_cache(maxsize=1)
 def compiled():
-    """Return the engine with the compiled function and its Python definition; None if unavailable."""
+    """Return the LLVM engine with the compiled function and its Python definition; None if
+    unavailable.
+    """
     made = machine_code(code(), "kinetree_direct") if known_layout() else None
     if made is None:
         return None

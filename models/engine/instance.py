@@ -116,7 +116,9 @@ class Instance:
         inputs: Mapping[str, float] | None = None,
         tau: Numbers | None = None,
     ) -> np.ndarray:
-        """Return u̇ of a state; plain arrays take a fast path, and non-finite results raise."""
+        """Return u̇ of a state; plain arrays take a fast path, and non-finite results raise an
+        error.
+        """
         self.refuse_told(inputs)
         if self._direct is not None:
             udot = np.empty(self._nu)
@@ -226,7 +228,7 @@ class Instance:
         )  # zeros: what is not spread over it, as the planes of loops, must not be chance
 
     def keep(self, stride: int, block: np.ndarray) -> None:
-        """Take back a workspace of wide numbers."""
+        """Keep a workspace of wide numbers (lanes or duals) for reuse."""
         self._wide[stride].append(block)
 
     def input_starts(self) -> np.ndarray:
@@ -286,7 +288,7 @@ class Instance:
 
 
 def shaped(values: Numbers, size: int, name: str) -> np.ndarray:
-    """Return an argument as an array of the right length."""
+    """Return an argument as a float array; raises ValueError if its length is wrong."""
     array = np.asarray(values, dtype=float)
     if array.shape != (size,):
         raise ValueError(f"{name} has shape {array.shape}, expected ({size},)")

@@ -51,7 +51,7 @@ LANGUAGE = Language(c_symbol, c_number, SPELL)
 
 
 def body(trace: Trace, target: str, language: Language = LANGUAGE) -> list[str]:
-    """Return the statements of a function that writes the results to an array."""
+    """Return the statements of a C-like function that writes the results to the array `target`."""
     printer = Printer(trace, language)
     lines = [
         f"    const {'int' if each.condition else 'double'} {each.name} = {each.text};"
@@ -69,12 +69,12 @@ def body(trace: Trace, target: str, language: Language = LANGUAGE) -> list[str]:
 
 
 def used(trace: Trace) -> set[str]:
-    """Return the arguments that the operations use."""
+    """Return the names of the arguments that the operations use."""
     return {trace.tape.nodes[i][1] for i in trace.live if trace.tape.nodes[i][0] == "symbol"}
 
 
 def c(trace: Trace, name: str = "") -> str:
-    """Return a C file with one function."""
+    """Return the text of a C file with one function."""
     head = [f" * {line}" for line in argument_lines(trace)]
     comment = ["/*", f" * {trace.heading}.", *head]
     if trace.watches:

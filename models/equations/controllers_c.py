@@ -60,7 +60,9 @@ class Code:
         self.known: dict[Node, str] = {}
 
     def value(self, text: str) -> str:
-        """Return the operand that holds the value of an expression."""
+        """Return the C operand that holds the value of an expression, adding the statements that
+        compute it.
+        """
         root = parse(text)
         for node in postorder((root,), self.known):
             if isinstance(node, Const):

@@ -100,7 +100,7 @@ class Printer:
         return (self.assigned[i], ATOM) if i in self.assigned else self.expression(i)
 
     def bracketed(self, i: int, strength: int) -> str:
-        """Return a node, in brackets if it binds weaker than `strength`."""
+        """Return the text of a node, in brackets if it binds weaker than `strength`."""
         text, own = self.inner(i)
         return text if own >= strength else f"({text})"
 
@@ -137,7 +137,9 @@ class Printer:
         return language.spell[kind].format(*[self.inner(each)[0] for each in rest]), ATOM
 
     def watched(self, conjunction: str) -> str:
-        """Return the condition under which the traced branch decisions hold, or an empty text."""
+        """Return the condition under which the branch decisions of the trace hold, or an empty
+        text.
+        """
         spelled = [
             self.result(i) if outcome else self.language.spell["not"].format(self.result(i))
             for i, outcome in self.trace.watches

@@ -1,4 +1,4 @@
-"""Traced equations as readable text, with the names of the description."""
+"""Traced equations as readable text, with names of the description."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def sensed_once(
 
 
 class Place:
-    """A point of a body, measured in ground axes."""
+    """A point of a body whose motion is measured in ground axes."""
 
     def __init__(self, builder: Builder, body: str, point: Vector = NOWHERE):
         self.builder, self.name, self.body, self.point = builder, body, builder.body[body], point
@@ -137,7 +137,9 @@ def cardan(e: Quaternion) -> Vector:
 
 
 def relative(kind: str, a: Place, b: Place) -> Vector:
-    """Return a quantity of `a` relative to the body of `b`, in ground axes."""
+    """Return a quantity (position, orientation, velocity, ...) of `a` relative to the body of `b`,
+    in ground axes.
+    """
     if kind == "angular_velocity":
         return a.spin().minus(b.spin())
     if kind == "angular_acceleration":

@@ -11,7 +11,7 @@ from kinetree.solvers.layout import Op
 
 
 def node_of(value: E | Node | str | float) -> Node:
-    """Return the node of an operand."""
+    """Return the expression node of an operand: a number, a name or an expression."""
     return (
         value.node if isinstance(value, E) else value if isinstance(value, Node) else parse(value)
     )

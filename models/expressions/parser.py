@@ -133,7 +133,7 @@ def unmatched_bracket(text: str) -> tuple[str, int] | None:
 
 
 def marked(text: str, column: int) -> str:
-    """Return the text around a column with an arrow below it."""
+    """Return the part of the text around a column, with an arrow below it."""
     before, after = text[max(0, column - 16) : column - 1], text[column - 1 : column + 20]
     return f"{before!s}→{after!s}".strip()
 

@@ -75,7 +75,7 @@ class Registers:
         ] = []  # guards, with names of states that hold until an event as time knows them
 
     def add(self, name: str, value: float = 0.0, phase: int = PARAMETER) -> int:
-        """Give a name the next register."""
+        """Assign the next register to a name, with an initial value."""
         if name in self.names:
             raise ExpressionError(f"'{name}' is defined twice")
         self.names[name] = self._new((value,))

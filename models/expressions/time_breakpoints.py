@@ -101,8 +101,8 @@ def corners(
 
 
 def instants(node: Node, levels: Mapping[str, int], time: int) -> list[tuple[Node, Node]]:
-    """Return the functions in a guard that are linear in time, with their rates, so that hosts
-    learn the event time.
+    """Return the terms of a guard that are linear in time, with their rates, so that the event time
+    can be announced to hosts.
     """
     if isinstance(node, Operation) and node.op in (Op.MIN, Op.MAX):
         return [found for arg in node.args for found in instants(arg, levels, time)]

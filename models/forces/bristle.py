@@ -82,7 +82,7 @@ class Bristles(NamedTuple):
     def follow(
         self, builder: Builder, speeds: Sequence[E], renewed: Sequence[E] | None = None
     ) -> None:
-        """Define the rates of the deflections."""
+        """Define the rates of the bristle deflections for given slip speeds."""
         forces, lever = self.forces(), self.lever()
         net = (
             list(speeds)
@@ -117,7 +117,7 @@ class Bristles(NamedTuple):
         return [-(share * f) for f in total]
 
     def lost(self, pull: Sequence[E], speeds: Sequence[E]) -> E:
-        """Return the dissipated power: the power of the force minus the power stored in the
+        """Return the dissipated power [W]: the power of the force minus the power stored in the
         deflections.
         """
         kept = sum(

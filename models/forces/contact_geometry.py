@@ -208,7 +208,9 @@ def sphere_box(first: Placed, second: Placed) -> list[Spot]:
 
 
 def sphere_cylinder(first: Placed, second: Placed) -> list[Spot]:
-    """Return the contact point of a sphere with a cylinder, computed in the plane of its axis."""
+    """Return the contact point of a sphere and a cylinder, computed in the plane through the
+    cylinder's axis and the sphere's centre.
+    """
     radius, height = second.sizes()
     middle = first.centre.minus(second.centre)
     along = middle.dot(second.z)

@@ -180,7 +180,7 @@ def raised(
 
 
 def sliding(builder: Builder, label: str, force: Rubbing, load: E, speeds: Sequence[E]) -> list[E]:
-    """Return Coulomb friction along -speeds."""
+    """Return regularised Coulomb friction along -speeds."""
     friction, full = (
         E(builder.node(v, f"forces.{label}.{k}"))
         for k, v in (("friction", force.friction), ("friction_speed", force.friction_speed))
@@ -217,8 +217,8 @@ def share_of(speed: E, full: E) -> E:
 def side_forces(
     builder: Builder, label: str, force: Sided, travels: Sequence[str], load: E, speeds: Sequence[E]
 ) -> list[E]:
-    """Return elastic side forces along given directions with states LABEL.`travels`, or friction
-    without side stiffness.
+    """Return elastic side forces along given directions with the states LABEL.`travels`;
+    regularised friction if there is no side stiffness.
     """
     key = f"forces.{label}"
     stiffness, damping = (

@@ -1,4 +1,4 @@
-"""The ground surface under a contact: a plane, or a terrain by its height."""
+"""The ground surface under a contact: a plane, or a terrain given by its height."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def speed_of(builder: Builder, coordinate: str) -> tuple[int, E]:
-    """Return index and value of a coordinate's speed; -1 for a locked coordinate."""
+    """Return index and value of a coordinate's speed; the index is -1 for a locked coordinate."""
     index = 0
     for joint in builder.topology.joint:
         form = builder.forms[joint]
@@ -174,8 +174,8 @@ def one_sided(builder: Builder, what: str, depth: E, pressing: E) -> E:
 
 
 def end_stops(builder: Builder, force: Any, length: E, rate: E, value: E) -> tuple[E, E]:
-    """Return the force of one-sided springs and dampers at the shortest and longest length, and its
-    potential.
+    """Return force and potential energy of one-sided springs and dampers at the shortest and
+    longest length.
     """
     k = E(builder.node(force.end_stiffness))
     c = E(builder.node(force.end_damping))

@@ -30,7 +30,9 @@ PRESSURES = {"pressure_a": "Pa", "pressure_b": "Pa"}
 
 
 class ShutOil(Part):
-    """A leg that is a shut double-acting cylinder; its pressures are NAME.pressure_a and NAME.pressure_b."""
+    """A leg that is a double-acting cylinder with closed valves; its pressures are NAME.pressure_a
+    and NAME.pressure_b.
+    """
 
     area_a: Number = Field(description="Piston area of the extending side [m2]")
     area_b: Number = Field(description="Piston area of the retracting side [m2]")

@@ -87,7 +87,7 @@ class Outline(Part):
 
     @property
     def given(self) -> list[str]:
-        """Return the shapes that are given."""
+        """Return the names of the shapes that are given."""
         return [
             key
             for key in SHAPES

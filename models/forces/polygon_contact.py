@@ -34,8 +34,9 @@ LEAST_DISTANCE = 1e-12  # distance below which no direction is told [m]
 
 @dataclass
 class Edge:
-    """An edge of a polygon in its plane: first corner, unit outward normal, length; the direction
-    along it is the normal turned by a right angle."""
+    """An edge of a polygon in its plane: first corner, unit outward normal, length. The direction
+    along it is the normal rotated by a right angle.
+    """
 
     x: E
     y: E

@@ -94,7 +94,7 @@ class Footprint:
         return [(name(each), name(rate_of_state(each))) for each in states]
 
     def curve(self) -> E:
-        """Return the load that fresh soil carries at its sinkage."""
+        """Return the load that undisturbed soil carries at its current sinkage."""
         found = self.number("strength") + self.number("hardening") * self.z
         if not bekker(self.soil):
             return found

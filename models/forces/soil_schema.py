@@ -13,8 +13,8 @@ MOST_CELLS = 500
 
 
 class Track(Part):
-    """A straight strip of ground that stores the ruts of wheels; beyond its ends the soil is always
-    fresh.
+    """A straight strip of ground that stores the ruts of wheels; outside it the soil is always
+    undisturbed.
     """
 
     at: Vector = Field(default=ORIGIN, description="Where the strip begins, ground axes [m]")
@@ -36,8 +36,8 @@ class Track(Part):
 
 
 class Soil(Part):
-    """Soil that settles plastically under a load above its strength, and is elastic before where it
-    has a stiffness.
+    """Soil that settles plastically under a load above its strength, and is elastic below if it has
+    a stiffness.
     """
 
     strength: Number = Field(

@@ -294,7 +294,7 @@ class _Assembling:
         table |= place(C.T @ follower[0], C.T @ (follower[1] - c), "child_at", "child_frame")
 
     def _add_joint(self, joint: AssemblyJoint) -> None:
-        """Add a joint with its own frames, starting at the present poses."""
+        """Add a joint with frames of its own, starting at the poses of the file."""
         table, a, b = self._ends(joint.base, joint.follower)
         base, follower = joint.base_frame, joint.follower_frame
         if b == "":  # a joint down to the ground is turned round

@@ -22,7 +22,7 @@ POINTS = ("point", "sphere", "vertex")
 
 
 class Geometry(NamedTuple):
-    """The geometry of a mate on one part, in ground axes."""
+    """The geometry of a mate on one part: point, direction and kind, in ground axes."""
 
     kind: str  # plane, line, cylinder, point, ...
     point: np.ndarray

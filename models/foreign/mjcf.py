@@ -90,7 +90,7 @@ def elements_of(path: Path, above: tuple[Path, ...] = ()) -> int:
 def describe(
     path: Path, limits: bool = False, torques: bool = False, keep_fixed: bool = False
 ) -> tuple[dict, list[str]]:
-    """Return the description of an MJCF model and what it leaves out."""
+    """Return the description of an MJCF model and a list of what was left out."""
     model = parsed(path)
     take_motors(model)
     switch_off(model)
@@ -125,7 +125,7 @@ def matrix(quaternion: Any) -> np.ndarray:
 
 
 class Reader:
-    """The conversion of one model to a description."""
+    """The conversion of one MuJoCo model to a description."""
 
     def __init__(self, model: Any, sheet: Sheet, keep_fixed: bool):
         self.model, self.sheet, self.keep_fixed = model, sheet, keep_fixed

@@ -196,7 +196,7 @@ def add_actuators(reader: Reader) -> None:
 
 
 def law(reader: Reader, k: int, name: str, coordinate: str) -> str:
-    """Return the force along the coordinate as an expression."""
+    """Return the force of an actuator along a coordinate as an expression."""
     model = reader.model
     gear = float(model.actuator_gear[k, 0])
     length, speed = f"({gear!r}*{quoted(coordinate)})", f"({gear!r}*der({quoted(coordinate)}))"

@@ -41,7 +41,9 @@ EARTH = 3.986004418e14  # m3/s2, the field of a point where the model gives none
 
 
 def describe(path: Path, model: str = "") -> tuple[dict[str, Any], list[str]]:
-    """Return the description of a model of a file, its last one if none is named."""
+    """Return the description of a model in a Modelica file (the last one if none is named) and a
+    list of what was left out.
+    """
     flat = parsed(path, model)
     try:
         return Translation(flat, path.name).description()

@@ -1,4 +1,6 @@
-"""Components of Modelica.Mechanics.Rotational and Translational on the axes of joints."""
+"""Import of Modelica.Mechanics.Rotational and Translational components that act on the axes of
+joints.
+"""
 
 from __future__ import annotations
 
@@ -156,7 +158,9 @@ class AxisElements:
         return True
 
     def _strut(self, c: Component, kind: str) -> bool:
-        """Add a spring or damper between the axis and the bearing of a strut without mass."""
+        """Add a spring or damper between the axis and the bearing of a strut without mass; return
+        whether that is possible.
+        """
         a, b = (self.nodes.find(f"{c.path}.flange_{end}") for end in "ab")
         for axis, other, sign in ((b, a, 1.0), (a, b, -1.0)):
             strut = self.struts.get(axis)
@@ -178,7 +182,9 @@ class AxisElements:
         self._force(c, {"kind": "line", "between": ends} | law)
 
     def _gear(self, c: Component) -> bool:
-        """Add the ratio of two coordinates, phi_a = ratio phi_b."""
+        """Add the gear ratio between two coordinates, phi_a = ratio phi_b; return whether that is
+        possible.
+        """
         found = [self.axes.get(self.nodes.find(f"{c.path}.flange_{end}")) for end in "ab"]
         if found[0] is None or found[1] is None or found[0][1] == found[1][1]:
             return False

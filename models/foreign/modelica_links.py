@@ -39,7 +39,7 @@ class Move:
 
 @dataclass
 class Link:
-    """A joint from one frame to another, as poses and motions one after another."""
+    """A joint from one frame to another, as a sequence of poses and elementary motions."""
 
     name: str
     ends: tuple[str, str]  # nodes

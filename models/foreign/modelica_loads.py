@@ -1,4 +1,4 @@
-"""Forces, fields and sensors of Modelica.Mechanics.MultiBody on bodies."""
+"""Import of forces, fields and sensors of Modelica.Mechanics.MultiBody that act on bodies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Loads:
         self.t, self.sheet, self.nodes = translation, translation.sheet, translation.nodes
 
     def add(self) -> None:
-        """Add what can be translated and name the rest."""
+        """Add all forces and sensors that can be translated, and list the rest."""
         for c, law in self.t.lines:
             self._line(c, dict(law))
         for c in self.t.model.components:

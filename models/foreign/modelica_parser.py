@@ -169,7 +169,7 @@ class _Folder:
 
 @dataclass
 class _Root:
-    """Namespace around the outermost package, which knows its name only."""
+    """Placeholder for the outermost package, of which only the name is known."""
 
     classes: dict[str, Any]
     type: str = "package"

@@ -55,7 +55,7 @@ def sequence(axes: np.ndarray, angles: np.ndarray) -> np.ndarray:
 
 
 def fixed_rotation(c: Component) -> np.ndarray:
-    """Return the axes of frame_b in those of frame_a."""
+    """Return the axes of frame_b in those of frame_a for a fixed rotation."""
     if not c.kind.endswith("FixedRotation"):
         return np.eye(3)
     kind = str(c.given("rotationType") or "RotationAxis").rpartition(".")[2]
@@ -148,7 +148,9 @@ def _body_values(c: Component) -> dict[str, Any]:
 
 
 def line_axes(c: Component) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the directions of a universal joint and the line of JointUPS, in frame_ia."""
+    """Return the directions of the universal joint and the line of a JointUPS assembly, in
+    frame_ia.
+    """
     first = unit(c.vector("n1_a", (0, 0, 1)), f"{c.path}.n1_a")
     line = unit(c.vector("nAxis_ia", (1, 0, 0)), f"{c.path}.nAxis_ia")
     return first, unit(np.cross(first, line), f"{c.path}.nAxis_ia across n1_a"), line
@@ -216,7 +218,7 @@ def quaternion(R: np.ndarray) -> list[float]:
 
 
 def start_turn(c: Component) -> np.ndarray:
-    """Return the rotation of the start angles."""
+    """Return the rotation given by the start angles of a joint."""
     return sequence(c.vector("sequence_start", (1, 2, 3)), c.vector("angles_start"))
 
 

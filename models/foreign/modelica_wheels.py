@@ -1,4 +1,6 @@
-"""Ideal rolling wheels of Modelica.Mechanics.MultiBody: sharp-edged discs on the plane z = 0."""
+"""Import of the ideal rolling wheels of Modelica.Mechanics.MultiBody: sharp-edged discs on the
+plane z = 0.
+"""
 
 from __future__ import annotations
 

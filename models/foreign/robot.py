@@ -33,7 +33,7 @@ def refused(file: str, found: str, kind: str, hint: str = "") -> ModelError:
 
 @dataclass
 class Lump:
-    """Mass, centre of mass and inertia about it, in the axes of the carrying body."""
+    """Mass, centre of mass and central inertia of a part, in the axes of the carrying body."""
 
     mass: float = 0.0
     com: np.ndarray = field(default_factory=lambda: np.zeros(3))
@@ -117,7 +117,7 @@ def place(R: np.ndarray, r: np.ndarray, at: str = "at", frame: str = "frame") ->
 
 @dataclass
 class Sheet:
-    """A description under construction, and the list of what is left out."""
+    """A description under construction, with the list of what was left out."""
 
     name: str
     file: str

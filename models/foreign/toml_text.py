@@ -29,7 +29,7 @@ def value(given: Any) -> str:
 
 
 def toml_text(description: dict[str, Any], remarks: list[str]) -> str:
-    """Return a description as TOML with remarks at its head."""
+    """Return a description as TOML text with remarks at its head."""
     lines = [*(f"# {remark}" for remark in remarks), *([""] if remarks else [])]
     lines += [
         f"{key(name)} = {value(given)}"

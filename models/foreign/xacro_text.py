@@ -22,7 +22,7 @@ KIND = "a robot in URDF with xacro's macros"
 
 
 def expanded(path: Path, arguments: Mapping[str, object] | None = None) -> bytes:
-    """Return the URDF of a xacro file; `arguments` are those of xacro:arg."""
+    """Return the URDF text of a xacro file; `arguments` are those of xacro:arg."""
     if find_spec("xacro") is None:
         raise refused(
             str(path),

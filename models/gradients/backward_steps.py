@@ -25,7 +25,9 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def backwards(I, W):
-    """Propagate adjoints from the end of step `highest` - 1 to the beginning of step `lowest`."""
+    """Propagate adjoints from the end of step `highest` - 1 back to the start of step `lowest`;
+    return the status.
+    """
     n, status = I.n, 0
     for m in range(int(W.highest) - int(W.lowest)):
         k = int(W.highest) - 1 - m
@@ -175,5 +177,5 @@ def bent(I, W, t, y, h, v, k):
 
 @kept
 def go_backwards(ints, work):
-    """Propagate adjoints through some steps of a block."""
+    """Propagate adjoints backwards through some steps of a block (entry point)."""
     return backwards(sees_ints(ints), sees_work(work))

@@ -78,7 +78,7 @@ def input_rates(I, W, t, slopes):
 
 @kernel
 def rates(I, W, out, t, y):
-    """Compute the right-hand side f(t, y) into `out`."""
+    """Compute the right-hand side f(t, y) into `out`; return the status."""
     give_inputs(I, W, t)
     return own(I.rates, t, y, part(W, I.at_given, 0, I.given), out)
 
@@ -110,7 +110,7 @@ def end_of_step(I, W):
 
 @kernel
 def advance_grid(I, W, t):
-    """Count the step that ended at t."""
+    """Count the step that ended at t in the step grid."""
     W.counted += 1.0
     if abs(t - (W.base + W.counted * W.step)) > 1e-8 * W.step:
         W.base, W.counted, W.moves = t, 0.0, 0.0
@@ -251,7 +251,7 @@ def shifted(I, W, h, transposed):
 
 @kept
 def go_forwards(ints, work):
-    """Make the steps of a block and store them for the adjoint."""
+    """Make the forward steps of a block and store them for the adjoint (entry point)."""
     return forwards(sees_ints(ints), sees_work(work))
 
 

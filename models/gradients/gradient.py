@@ -57,7 +57,7 @@ GRAZING = 1e-9  # rate of a condition, beside its slopes times the rates of the 
 
 
 def gradient_refusal(result: Result) -> str:
-    """Return why a run has no gradient; empty if it has one."""
+    """Return why the gradient of a run cannot be computed; empty if it can."""
     unit, options = unit_and_options(result)
     if options.integrator not in METHODS:
         return f"the run was made by '{options.integrator}', adjoints are there for {' and '.join(METHODS)}: simulate(integrator='rk4', step=...)"

@@ -1,4 +1,4 @@
-"""Cache of compiled kernels of this folder, keyed by all kernel sources."""
+"""Cache on disk of the compiled kernels of this folder, keyed by all kernel sources."""
 
 import hashlib
 from pathlib import Path

@@ -72,7 +72,7 @@ class StepBlocks:
         self.record, self.head = ADJOINT.of(self.ints), ADJOINT_HEAD.of(self.work)
 
     def part(self, name: str, k: int = 0, size: int | None = None) -> np.ndarray:
-        """Return the vector k of a part of the memory."""
+        """Return vector k (of `size` values) of a named part of the memory."""
         size = self.n if size is None else size
         at = int(getattr(self.record, f"at_{name}")) + k * size
         return self.work[at : at + size]
@@ -124,7 +124,7 @@ class StepBlocks:
             self.part("path")[:] = self.end
 
     def go(self) -> None:
-        """Integrate one block."""
+        """Integrate one block of steps."""
         if go_forwards(self.ints, self.work) != 0:
             raise ValueError(
                 f"the straight-line equations do not hold at t = {self.head.time:.9g}: an angle beyond their range, or a singular position"
@@ -136,7 +136,7 @@ class StepBlocks:
 
     @property
     def end(self) -> np.ndarray:
-        """Return the state at the end of the block."""
+        """Return the state at the end of the last block."""
         return self.part("path", SLOTS * self.steps).copy()
 
     def given_at_end(self) -> np.ndarray:

@@ -211,7 +211,7 @@ class Recorder:
         return self.stages.unit.compiled[0].parameters
 
     def parameters(self) -> np.ndarray:
-        """Return the present values of all parameters."""
+        """Return the current values of all parameters."""
         stage, ws = self.stages.workspace(self.run.work)
         registers = self.stages.unit.compiled[stage].registers
         return ws.val[[registers[name] for name in self.names]]

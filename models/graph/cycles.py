@@ -12,7 +12,7 @@ from kinetree.models.graph.tree import GROUND, Topology, path_set
 
 @dataclass(frozen=True)
 class Cycle:
-    """A closed loop: the cut joint, the tree joints that close it, and its length."""
+    """A loop: the cut joint, the tree joints that close it, and its length."""
 
     cut: str
     joints: tuple[

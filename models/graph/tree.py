@@ -175,12 +175,12 @@ def path_set(parent: Sequence[int], i: int) -> tuple[int, ...]:
 
 
 def successors(parent: Sequence[int], i: int) -> tuple[int, ...]:
-    """Return S_i: bodies whose predecessor is body i."""
+    """Return S_i: the bodies whose predecessor is body i."""
     return tuple(j for j, before in enumerate(parent, 1) if before == i)
 
 
 def carried_by(parent: Sequence[int], i: int) -> tuple[int, ...]:
-    """Return D_i: bodies that body i carries, i not included."""
+    """Return D_i: all bodies carried by body i, directly or indirectly, without i."""
     inside = {i}
     for j, before in enumerate(parent, 1):  # predecessors come first
         if before in inside:

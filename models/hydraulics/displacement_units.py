@@ -41,7 +41,7 @@ def displace(
     speed: E,
     unit: str,
 ) -> E:
-    """Add displaced oil and leakage to both nodes; return the force with friction."""
+    """Add displaced oil and leakage to both nodes; return the force (or moment) with friction."""
     leak = circuit.number(label, element, "leakage") * (pressure(element.a) - pressure(element.b))
     for side, place, sign in (("a", element.a, 1.0), ("b", element.b, -1.0)):
         value = sign * (rates[side == "b"] * speed + leak)

@@ -27,8 +27,8 @@ class Edge(Named):
 
 
 def through(circuit: Circuit, label: str, element: Edge, drop: E, gain: E | None = None) -> E:
-    """Return the flow through a fully open edge; `gain` is flow per root of pressure drop without a
-    rated flow.
+    """Return the flow through a fully open edge at a pressure drop; `gain` (flow per root of
+    pressure drop) replaces the rated flow.
     """
     laminar = circuit.number(label, element, "laminar")
     if gain is None:

@@ -1,4 +1,6 @@
-"""The one exception of the models layer: every problem of a description at once, each as one readable line."""
+"""Errors of the models layer: one exception with all problems of a description, each as one
+readable line.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tables of numbers read from files: what `Result.save`, fmpy, Modelica tools and instruments write (CSV, Parquet, HDF5, MAT version 4)."""
+"""Tables read from files, as written by `Result.save`, fmpy, Modelica tools and instruments (CSV,
+Parquet, HDF5, MAT version 4).
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ def needed_module(module: str):
 
 
 def read_columns(path: Path) -> Columns:
-    """Return the columns of a file by its suffix; raise ValueError with the problem of a faulty
-    one.
+    """Return the columns of a file, read by its suffix; raise ValueError with the problem of a
+    faulty one.
     """
     reader = READERS.get(path.suffix.lower())
     if reader is None:

@@ -27,7 +27,7 @@ class OneOf:
         self.reader = lru_cache(maxsize=None)(self.made)
 
     def made(self, kind: str) -> TypeAdapter[Any]:
-        """Return the validator of one kind."""
+        """Return the validator of tables of one kind."""
         return self.union({kind: self.tables[kind], OTHER: None})
 
     @cached_property

@@ -148,8 +148,8 @@ class Drive:
         )
 
     def planar(self, angle: str) -> tuple[str, str]:
-        """Return the vector from the fixed to the moving attachment point, in the plane of
-        rotation.
+        """Return the vector from the fixed to the moving attachment point as expressions, in the
+        plane of rotation.
         """
         (a, b), standing = (
             self.inner,
@@ -164,7 +164,7 @@ class Drive:
 
 
 def fitted(on: Settings, base: str, ring: list[float]) -> list[Drive]:
-    """Return the drives of the carrier."""
+    """Return the slew and luff drives of the carrier."""
     if on.electric:
         return [Drive("slew_drive", "slew"), Drive("luff_drive", "luff")]
     luffing = Drive(

@@ -1,4 +1,6 @@
-"""The modules of the carriers: rails, latches, pushes, guidance, the order of departures and the schedule."""
+"""The payload modules of the carriers: rails, latches, push forces, guidance, the order of
+departures and the schedule.
+"""
 
 from __future__ import annotations
 

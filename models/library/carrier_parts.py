@@ -292,7 +292,7 @@ def module(contacts: bool) -> Table:
 
 
 def tables(on: Settings) -> Table:
-    """Return the tables of jack, latch and push laws and of the drives' feed-forward."""
+    """Return the tables of jack, latch and push-force laws and of the drives' feed-forward."""
     first, second = (
         f"{name}*{slender('jack_extension')}" for name in ("jack_first", "jack_stiffness")
     )
@@ -351,7 +351,7 @@ def preparation(on: Settings) -> list[Table]:
 
 
 def run(on: Settings) -> Table:
-    """Return the defaults of a run with all departures."""
+    """Return the default settings of a run with all departures."""
     own = {} if on.outside else {"integrator": "radau" if on.flexible else "adams"}
     return {
         "stop_time": f"pause + {on.n}*(pace + {'patience + ' if on.replan else ''}0.7)",

@@ -42,7 +42,7 @@ def describe(n: int = 5, freedoms: int = 1) -> dict[str, Any]:
 
 
 def frame(name: str, text: str) -> dict[str, Any]:
-    """Return name, text and parameters that chains and stars share."""
+    """Return name, title and parameters that chains and stars share."""
     parameters = {
         "length": {"value": 0.5, "unit": "m", "min": 0, "text": "length of a rod"},
         "mass": {"value": 1.0, "unit": "kg", "min": 0, "text": "mass of a rod"},

@@ -16,7 +16,7 @@ ARGUMENTS = {"blocks": Argument("number of blocks", 1, MAX_BODIES)}
 
 
 def describe(blocks: int = 4) -> dict[str, Any]:
-    """Return the description of a number of blocks in a vertical plane."""
+    """Return the description of a stack of blocks in a vertical plane."""
     n = whole("blocks", blocks, 1, MAX_BODIES)
     bodies, joints, contacts = {}, {}, {}
     for i in range(1, n + 1):

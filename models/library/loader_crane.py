@@ -148,7 +148,7 @@ def mass_of(name: str, length: float | None = None) -> float:
 
 
 def rigid(name: str, length: float) -> dict[str, Any]:
-    """Return a box beam as a rigid body."""
+    """Return a box beam of the crane as a rigid body."""
     h, w, t = BOXES[name]
     a, b, line = h - 2 * t, w - 2 * t, STEEL["density"] * length
     iy, iz = (w * h**3 - b * a**3) / 12.0, (h * w**3 - a * b**3) / 12.0
@@ -166,7 +166,7 @@ def rigid(name: str, length: float) -> dict[str, Any]:
 
 
 def joints(inside: float) -> dict[str, Any]:
-    """Return column, pins, telescope and rope."""
+    """Return the joints of the crane: slewing column, pins, telescope and rope."""
     pin = {"type": "revolute", "axis": [0, -1, 0]}
     slide: dict[str, Any] = {
         "type": "prismatic", "axis": "x", "at": [LENGTHS["jib"], 0, 0], "child_at": [0, 0, 0],

@@ -61,7 +61,7 @@ def describe(n: int = 2) -> dict[str, Any]:
 
 
 def rod() -> dict[str, Any]:
-    """Return a thin bar along x."""
+    """Return a thin bar along x as a body."""
     across = "mass*length**2/12"
     shape = {"box": ["length", "length/20", "length/20"], "at": ["length/2", 0, 0]}
     return {

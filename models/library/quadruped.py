@@ -104,7 +104,7 @@ def describe() -> dict[str, Any]:
 
 
 def leg_bodies(leg: str) -> dict[str, Any]:
-    """Return hip, thigh and shank."""
+    """Return the bodies of a leg: hip, thigh and shank."""
     found: dict[str, Any] = {
         f"hip_{leg}": {
             "mass": "hip_mass",

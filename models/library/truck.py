@@ -200,7 +200,7 @@ def box(mass: str, x: float, y: float, z: float) -> list[Any]:
 
 
 def bodies() -> Table:
-    """Return chassis, knuckles and wheels, crane and load."""
+    """Return the bodies of the truck: chassis, knuckles and wheels, crane and load."""
     rim = "wheel_mass*radius**2/4"
     looks = [
         {"box": [6.6, 0.9, 0.25], "at": [0.3, 0, 0]},
@@ -336,7 +336,7 @@ def springs() -> Table:
 
 
 def wheels(soft: bool) -> Table:
-    """Return tyres with slip, on the road with its bump, or on soil."""
+    """Return the tyres with slip, on the road with its bump or on soil."""
     bump = "bump_height*if(abs(ground.x - bump_at) < 0.5*bump_length, cos(3.141592653589793*(ground.x - bump_at)/bump_length)**2, 0)"
     law = {
         "kind": "wheel", "radius": "radius", "stiffness": "tyre_stiffness", "damping": "tyre_damping", "height": f"slope*ground.x + {bump}",

@@ -212,7 +212,9 @@ class EstimationProblem:
         return FILTERS[setup.method](flow, state, covariance, self._noise)
 
     def _noise(self, state: FlowState, seconds: float) -> np.ndarray:
-        """Return the covariance that noise adds over some seconds: white noise on accelerations and rates, random walks of estimated quantities."""
+        """Return the covariance that process noise adds during `seconds`: white noise on
+        accelerations and rates, random walks of estimated quantities.
+        """
         flow, process = self._flow, self.setup.process
         names, n = flow.names(state), flow.degrees(state)
         count = len(names) - len(self.quantities)

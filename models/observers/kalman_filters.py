@@ -66,7 +66,7 @@ class Filter:
 
     @property
     def deviations(self) -> np.ndarray:
-        """Return the standard deviations of the estimated deviation."""
+        """Return the standard deviations of the entries of the estimated deviation."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
     def copied(self) -> Filter:
@@ -221,7 +221,7 @@ def flow_difference_of_start(
 def expected_reading(
     flow: MechanismFlow, state: FlowState, measured: Measured, deviation: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the noise-free sensor values at a state with a deviation."""
+    """Return the noise-free measurements at a state changed by a deviation."""
     values = flow.read(state, measured.names, deviation)
     first = flow.size(state) - state.values.size
     for k, bias in enumerate(measured.biases):

@@ -218,7 +218,7 @@ class MechanismFlow:
         return 2 * self.degrees(state) + states + len(self.quantities)
 
     def chart(self, state: FlowState) -> Chart:
-        """Return local coordinates about a state, keeping the independent speeds where possible."""
+        """Return local coordinates about a state, with unchanged independent speeds if possible."""
         if state._chart is None:
             layout = self.stages[state.stage]
             q = state.work[layout.q].copy()
@@ -247,7 +247,9 @@ class MechanismFlow:
         )
 
     def _projection(self, state: FlowState) -> Any:
-        """Return the projection onto closed loops at the parameters and inputs of a state."""
+        """Return the function that projects onto closed loops for the parameters and inputs of a
+        state.
+        """
         layout = self.stages[state.stage]
         instance = layout.instance
         if instance is None:

@@ -48,7 +48,7 @@ class Sizes(NamedTuple):
 
 
 def sizes_of(section: Section) -> Sizes:
-    """Return the sizes of a section of the description."""
+    """Return the sizes of a cross section of the description."""
     given = (
         (section.area, section.iy, section.iz, section.j)
         if section.form == "numbers"

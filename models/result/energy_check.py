@@ -50,7 +50,7 @@ def energy_warning(result: Result) -> str:
 
 
 def fixed_step(integrator: str) -> bool:
-    """Return whether an integrator makes steps of one size."""
+    """Return whether an integrator uses a fixed step size."""
     from kinetree.solvers.integrate.kinds import INTEGRATORS
 
     return any(method.fixed for method in INTEGRATORS if method.name == integrator)

@@ -68,7 +68,9 @@ def write_hdf5(result: Result, path: Path, names: Names) -> None:
 
 
 def text_matrix(texts: list[str]) -> np.ndarray:
-    """Return texts as the columns of a character matrix, as the trajectory format stores them."""
+    """Return texts as the columns of a character matrix, the storage of names in MAT files of
+    trajectories.
+    """
     width = max(len(text.encode()) for text in texts) or 1
     return np.array([list(text.encode().ljust(width)) for text in texts], dtype=np.uint8).T
 

@@ -24,7 +24,7 @@ RESERVE = 1 << 24  # bytes that are reserved at once
 
 
 class Stream:
-    """Rows of a run written to a Parquet file."""
+    """A Parquet file to which the rows of a run are streamed."""
 
     def __init__(
         self,

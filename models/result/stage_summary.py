@@ -1,7 +1,9 @@
-"""Summary tables of a staged run: values at the start and at the end of its stages and the largest deviations, with sums over the stages.
+"""Summary tables of a staged run: values at the start and at the end of its stages and the largest
+deviations, with statistics over the stages.
 
-One definition for all: a stage begins and ends at the instants of its events, with the values just after and just before them. Deviations are from
-the values at the start of the run. Mean, standard deviation (of all stages, divisor n), root mean square of the deviations from the start and spread
+One definition for all: a stage begins and ends at the instants of its events, with the values just
+after and just before them. Deviations are from the values at the start of the run. Mean, standard
+deviation (of all stages, divisor n), root mean square of the deviations from the start and spread
 (largest minus smallest) are over the stages.
 """
 

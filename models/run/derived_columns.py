@@ -166,7 +166,7 @@ def contact_places(compiled: Compiled) -> np.ndarray:
 
 
 def restore_contacts(instance: Instance, values: np.ndarray) -> None:
-    """Set the contact modes of a row, without initial forces."""
+    """Set the contact modes stored with a row; contact forces start from zero."""
     ws = instance.ws
     count = ws.c_mode.size
     ws.c_mode[:], ws.c_dir[:] = values[:count], values[count:]

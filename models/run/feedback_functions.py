@@ -39,7 +39,7 @@ class Measured(Mapping[str, float]):
 
 
 class Feedback:
-    """Inputs of a run that are functions of measured columns, sampled at every row."""
+    """Inputs of a run that are functions of measured columns, evaluated at every row."""
 
     def __init__(self, whole: Law | None, single: dict[str, Law], unit: Unit):
         self.whole, self.single = whole, single

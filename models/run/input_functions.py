@@ -76,7 +76,7 @@ class Sampled:
         return self.tolerance * max(self.size, 1e-300) + rounding * slope
 
     def near(self, a: float, b: float) -> bool:
-        """Return whether two values agree within the approximation tolerance."""
+        """Return whether two values agree within the tolerance of the approximation."""
         return abs(a - b) <= 2.0 * self.tolerance * max(self.size, 1e-300)
 
     def pieces(self, begin: float, end: float) -> list[Piece]:
@@ -97,7 +97,7 @@ class Sampled:
         return found
 
     def halved(self, begin: float, end: float) -> Iterator[Piece]:
-        """Return the polynomial pieces of an interval without declared jumps."""
+        """Yield the polynomial pieces of an interval that contains no declared jumps."""
         pending = [(begin, end)]
         while pending:
             a, b = pending.pop()

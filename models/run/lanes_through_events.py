@@ -323,8 +323,8 @@ def in_lanes_through_events(
     workers: int,
     progress: Callable[[float], None] | None,
 ) -> dict[int, str]:
-    """Fill the tables of values and of stage numbers by lanes; return the runs that ended early
-    with reasons.
+    """Fill the tables of values and stage indices by SIMD lanes; return the runs that ended early,
+    with the reasons.
     """
     if system.description.run.prepare:
         _ = system.preparation  # made once, before threads ask for it

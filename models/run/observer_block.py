@@ -174,7 +174,7 @@ class FilterNumbers:
         return otherwise if value is None else float(evaluate_constant(value, dict(self.known)))
 
     def first_state(self) -> dict[str, float]:
-        """Return the start values of the description, by name."""
+        """Return the start values of the description by name."""
         first = self.stages[0]
         ws = Instance(first).ws
         counts = (

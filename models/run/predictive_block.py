@@ -69,7 +69,7 @@ def predictive_block(
     outer: Compiled,
     model: Compiled,
 ) -> Block:
-    """Return the block of a predictive controller in one stage."""
+    """Return the sampled block of a predictive controller for one stage."""
     errors, limited, settings = settings_of(name, c)
     commands = commands_of(name, c)
     entries = (*model.coordinates, *model.speeds, *model.states)

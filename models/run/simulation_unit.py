@@ -215,7 +215,7 @@ def pack_unit(unit: Unit) -> None:
 
 
 def sizes_of_memory(integrator: str, states: int, guards: int) -> tuple[int, int]:
-    """Return the memory sizes of integrator and events."""
+    """Return the memory lengths of the integrator and of the root finder."""
     lengths = np.array([states, guards], dtype=float)
     bind("unit_sizes", np.zeros(0, dtype=np.int64), np.zeros(0), lengths)(U.KINDS[integrator], 0.0)
     return int(lengths[0]), int(lengths[1])
@@ -241,7 +241,7 @@ def header_of(unit: Unit, sizes: dict[str, int]) -> dict[str, int]:
 
 
 def stage_transition(unit: Unit, k: int, bodies: list[str]) -> list[int]:
-    """Return the record of the change from stage k - 1 to stage k."""
+    """Return the record of the transition from stage k - 1 to stage k."""
     stage, c = unit.stages[k], unit.compiled[k]
     locked = [name[7:-1] for name in c.registers if name.startswith("locked(")]
     known = [name for name in locked if name in unit.states]

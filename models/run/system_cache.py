@@ -22,7 +22,7 @@ from kinetree.models.system.system import System
 
 
 class SystemCache:
-    """Cache of compiled systems of a mechanism for changing parameters."""
+    """Cache of compiled systems of one mechanism for changing parameter values."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class SystemCache:
 
 
 def have_equal_structures(one: System, other: System) -> bool:
-    """Return whether two systems are equal in all structures."""
+    """Return whether two systems have equal blocks in all structures."""
     pairs = [
         (one.compiled, other.compiled),
         *zip(later_structures(one), later_structures(other), strict=True),

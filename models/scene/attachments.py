@@ -121,7 +121,7 @@ def places(description: Description, numbers: Numbers) -> list[Place]:
 
 
 def held_points(description: Description, numbers: Numbers) -> dict[str, list[np.ndarray]]:
-    """Return the points of bodies that forces, actuators and outputs name."""
+    """Return the points of bodies that forces, actuators and outputs refer to."""
     found: dict[str, list[np.ndarray]] = {}
     for part in (
         *description.forces.values(),

@@ -123,7 +123,7 @@ def visited(
 
 
 def continuous(pose: np.ndarray) -> None:
-    """Choose the signs of successive quaternions so that they change continuously."""
+    """Choose the signs of successive quaternions in place so that they change continuously."""
     e = pose[:, 3:]
     opposite = np.nan_to_num(np.sum(e[1:] * e[:-1], axis=1)) < 0.0
     pose[1:, 3:] = e[1:] * np.cumprod(np.where(opposite, -1.0, 1.0))[:, np.newaxis]

@@ -46,7 +46,7 @@ class Axis:
     span: tuple[float, float] = (0.0, 0.0)  # of the coordinate, over the run
 
     def on_child(self, forth: float = 0.0) -> np.ndarray:
-        """Return the joint's point on the child, shifted by `forth` along the axis."""
+        """Return the joint's point on the child at the start, shifted by `forth` along the axis."""
         return self.place.on_child + forth * self.move.on_child
 
     def on_parent(self, forth: float = 0.0) -> np.ndarray:
@@ -81,7 +81,7 @@ def axes_of(
 
 
 def first(poses: np.ndarray) -> Any:
-    """Return the first pose in which a body exists."""
+    """Return the first pose in which a body exists (poses are NaN before)."""
     there = np.flatnonzero(np.isfinite(poses[:, 0]))
     return poses[there[0]] if there.size else None
 

@@ -108,7 +108,7 @@ class Scene:
         return found
 
     def at_start(self, body: str, points: list[np.ndarray]) -> list[np.ndarray]:
-        """Return points of a body in ground axes in the first frame in which it exists."""
+        """Return points of a body in ground axes, in the first frame in which the body exists."""
         if body == "ground":
             return points
         there = np.flatnonzero(np.isfinite(self.motion.poses[body][:, 0]))

@@ -161,7 +161,7 @@ def inside(p: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> bool:
 
 
 def half_extents(piece: Part) -> np.ndarray:
-    """Return half the size of a shape along its own axes."""
+    """Return half the edge lengths of a shape's bounding box along its own axes."""
     size, kind = piece["size"], piece["kind"]
     if kind == "mesh":
         return np.abs(np.array(piece["points"]).reshape(-1, 3)).max(axis=0)

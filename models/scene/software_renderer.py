@@ -51,7 +51,7 @@ def fill(image, nearness, corners, colours) -> None:
 
 @njit(cache=True)
 def stencil(mask, corners) -> None:
-    """Mark the pixels that triangles cover."""
+    """Mark in a mask the pixels that triangles cover."""
     height, width = mask.shape
     for n in range(corners.shape[0]):
         (x0, y0, _), (x1, y1, _), (x2, y2, _), area = seen(corners[n])

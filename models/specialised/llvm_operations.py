@@ -85,7 +85,7 @@ class Code:
         return self.new(f"call {self.double} @{full}({self.double} {a})")
 
     def exact(self, name: str, a: str, b: str) -> str:
-        """Emit an operation that LLVM must not fuse with another."""
+        """Emit an operation that LLVM must not fuse with another one, for reproducible rounding."""
         return self.new(f"{name} {self.double} {a}, {b}")
 
     def polynomial(self, z: str, c: tuple[float, ...]) -> str:
@@ -212,7 +212,7 @@ class Code:
         return found
 
     def further_conditions(self, results: Sequence[int], first: bool) -> list[str]:
-        """Return additional conditions on the results of one block."""
+        """Return additional conditions, as LLVM operands, on the results of one block."""
         return []
 
     def begun(self) -> None:

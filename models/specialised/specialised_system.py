@@ -84,7 +84,9 @@ class Specialised:
     def of(
         cls, system: System, trace: Trace | None = None, machine: Machine | None = None
     ) -> Specialised:
-        """Return a specialised system with existing code, choosing the faster engine."""
+        """Return a specialised system with existing code, which uses the faster of code and generic
+        engine.
+        """
         found = cls.__new__(cls)
         found.generic, found.trace, found.machine, found.why, found.times = (
             system,
@@ -143,7 +145,7 @@ class Specialised:
         loads: Any = None,
         tau: Numbers | None = None,
     ) -> np.ndarray:
-        """Return u̇; extra loads, other methods and failing elimination orders use the generic
+        """Return u̇; additional loads, other forms and failing elimination orders use the generic
         engine.
         """
         if self.engine == "specialised" and method == "auto" and loads is None and tau is None:

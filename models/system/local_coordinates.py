@@ -128,7 +128,7 @@ class Evaluation:
 
 
 class Chart:
-    """Local coordinates about a position of a system."""
+    """A chart: local coordinates about a position of a system."""
 
     def __init__(self, system: System, t: float, q: np.ndarray, project: Projection | None = None):
         self.system, self.t, self.q = system, t, q
@@ -198,7 +198,7 @@ class Chart:
         return T, chosen
 
     def position(self, y: np.ndarray) -> np.ndarray:
-        """Return coordinates at the local coordinates y."""
+        """Return the coordinates at local coordinates y, projected onto the constraints."""
         q = self.moved(self.q, self.T @ y)
         if self.system.compiled.loops:
             for _ in range(CORRECTIONS):
@@ -251,7 +251,7 @@ class Chart:
         return step
 
     def transport(self, u: np.ndarray) -> np.ndarray:
-        """Return ∂δ̇/∂δ of the local coordinates δ about a moving position."""
+        """Return the matrix ∂δ̇/∂δ of the local coordinates δ about a moving position."""
         K = np.zeros((u.size, u.size))
         for tangent, _, j in self.curved:
             K[j, j] = tangent.transport(u[j])

@@ -141,7 +141,7 @@ class Closure:
             raise
 
     def _blame_speeds(self, t: float, error: EvaluationError) -> None:
-        """Raise an error if loops close in position but not in velocity."""
+        """Raise an error that explains why loops close in position but not in velocity."""
         self._fast.call("constraints", 0, t)
         if float(np.abs(self._fast.ws.loop_r).max()) > CLOSED:
             return

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Workspaces(threading.local):
-    """Workspaces of evaluations, one set per thread."""
+    """The workspaces of evaluations, a separate set for every thread."""
 
     def __init__(self, compiled: Compiled):
         self.fast = Instance(compiled)
@@ -230,7 +230,9 @@ class System(Analyses, Choice, Closure, Traced):
         loads=None,
         inputs: Mapping[str, float] | None = None,
     ) -> np.ndarray:
-        """Return joint reactions (bodies, 6): force and moment at O_i in frame i."""
+        """Return joint reactions (bodies, 6): force and moment at the origin O_i of body i, in its
+        axes.
+        """
         instance = self._solve("outputs", t, q, u, inputs, method, loads)
         return instance.finite(
             t,

@@ -95,7 +95,7 @@ def swept(tape: Tape, result: int, seed: int, wanted: Iterable[int]) -> dict[int
 
 
 def below_selections(tape: Tape, live: Sequence[int]) -> set[int]:
-    """Return the nodes that a selection needs for one of its branches."""
+    """Return the nodes that a branch of some selection needs, directly or indirectly."""
     found: set[int] = set()
     for i in reversed(live):
         node = tape.nodes[i]

@@ -56,7 +56,7 @@ def is_condition(tape: Tape, i: int) -> bool:
 
 
 def finished(tape: Tape, results: Iterable[int]) -> list[int]:
-    """Return the results after the final simplifications."""
+    """Return the result nodes after the final simplifications."""
     return factored(tape, shared_reciprocals(tape, results))
 
 

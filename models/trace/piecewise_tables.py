@@ -173,7 +173,7 @@ def looked_up(table: Piecewise, arguments: Sequence[Any]) -> Any:
 
 
 def traced(look_up: Callable) -> Callable:
-    """Return the table lookup of the register machine extended to symbols."""
+    """Return the table lookup of the register machine, extended to symbols."""
 
     def call(op: int, k: int, x: Any, y: Any, tables: Sequence[int], data: Sequence[float]) -> Any:
         arguments = (x,) if op in (Op.TABLE1, Op.TABLE1_D, Op.TABLE1_DD) else (x, y)

@@ -135,7 +135,7 @@ def symbolic(*arguments: Any) -> Any:
 
 # -- what kernels import from elsewhere, for symbols ----------------------------------------------------------------------------------------
 def function(name: str) -> Any:
-    """Return a function of `math` extended to symbols."""
+    """Return a function of `math`, extended to symbols."""
     plain = VALUE[name]
 
     def call(*arguments: Any) -> Any:

@@ -49,7 +49,7 @@ def named(name: str, **content: Any) -> ModuleType:
 
 
 class Hook:
-    """A kernel of another library, looked up when called."""
+    """A kernel of another library, which is looked up when it is called."""
 
     kinetree_hook = True
 
@@ -153,7 +153,7 @@ class PlainKernels:
         wanted: Sequence[str] = (),
         level: int = 0,
     ) -> Any:
-        """Return the module or names of an import statement in a kernel module."""
+        """Return the module or names that an import statement in a kernel module asks for."""
         if not f"{name}.".startswith(ROOT) and name not in self.modules:
             return import_module(name)
         if (

@@ -154,7 +154,7 @@ class Tape(Nodes):
         return self.div(self.mul(na[1], b), root)
 
     def product(self, a: int, b: int) -> int:
-        """Return a b for two unknown nodes; x (y z) reuses an existing y (x z)."""
+        """Return the product a b of two non-constant nodes; x (y z) reuses an existing y (x z)."""
         key, index = ("*", a, b) if a <= b else ("*", b, a), self.index
         if key in index:
             return index[key]

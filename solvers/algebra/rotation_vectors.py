@@ -31,7 +31,7 @@ def turned(turn, rate):
 
 @kernel
 def scaled9(s, a):
-    """Return a 3 x 3 matrix times a number."""
+    """Return a number times a 3 x 3 matrix (9 elements)."""
     return (
         s * a[0],
         s * a[1],

@@ -12,7 +12,9 @@ PIVOT = 1e-14  # a pivot below this part of the diagonal it came from is roundin
 
 @kernel
 def factor_rows(L, at, stride, n, col):
-    """Overwrite n rows of width col + n by L of the last n columns and L⁻ᵀ times the first `col`; False when a pivot is not positive."""
+    """Overwrite n rows of width col + n by the factor L of the last n columns, and the first `col`
+    columns by L⁻ᵀ times them; return False if a pivot is not positive.
+    """
     for r in range(n - 1, -1, -1):
         row = at + r * stride
         d = L[row + col + r]
@@ -43,7 +45,7 @@ def diagonal_ok(L, at, stride, n, col, diagonal, first):
 
 @kernel
 def solve_upper(L, at, stride, n, y, iy):
-    """y <- L⁻ᵀ y."""
+    """Overwrite y by L⁻ᵀ y (back substitution with a small factor)."""
     for r in range(n - 1, -1, -1):
         y[iy + r] /= L[at + r * stride + r]
         for c in range(r):
@@ -52,7 +54,7 @@ def solve_upper(L, at, stride, n, y, iy):
 
 @kernel
 def solve_lower(L, at, stride, n, x, ix):
-    """x <- L⁻¹ x."""
+    """Overwrite x by L⁻¹ x (forward substitution with a small factor)."""
     for r in range(n):
         for c in range(r):
             x[ix + r] -= L[at + r * stride + c] * x[ix + c]
@@ -61,8 +63,8 @@ def solve_lower(L, at, stride, n, x, ix):
 
 @kernel
 def downdate(L, source, stride, rows, col, start, target, width, n, first):
-    """Subtract the product L_kiᵀ L_kj of factor rows from n target rows; row r has first + r + 1
-    columns.
+    """Subtract the product L_kiᵀ L_kj of two blocks of factor rows from n target rows; target row r
+    has first + r + 1 columns.
     """
     for r in range(n):
         to = target + r * width

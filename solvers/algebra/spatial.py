@@ -84,7 +84,9 @@ def motion_cross(v, x):
 
 @kernel
 def momentum_cross(v, p):
-    """Return Ω p with Ω = [[ω̃, 0], [ṽ, ω̃]]."""
+    """Return Ω p with Ω = [[ω̃, 0], [ṽ, ω̃]] of the twist v: the rate of a momentum that is
+    constant in the moving frame.
+    """
     w = angular(v)
     return join(cross(w, linear(p)), add3(cross(linear(v), linear(p)), cross(w, angular(p))))
 

@@ -25,7 +25,7 @@ COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894
 
 @inline
 def polynomial(z, c):
-    """Return c0 + c1 z + ... + c5 z^5."""
+    """Return the polynomial c0 + c1 z + ... + c5 z^5 with the coefficients c."""
     return c[0] + z * (c[1] + z * (c[2] + z * (c[3] + z * (c[4] + z * c[5]))))
 
 

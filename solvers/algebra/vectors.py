@@ -119,7 +119,7 @@ def axpy3(s, a, b):
 
 @inline
 def dot3(a, b):
-    """Return the scalar product of two vectors."""
+    """Return the scalar product of two three-vectors."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 

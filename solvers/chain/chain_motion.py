@@ -1,4 +1,6 @@
-"""Motion of a linear chain at equal steps: x and v after every step, exact for piecewise polynomial excitation."""
+"""Simulation of a linear chain with equal steps: x and v after every step, exact for piecewise
+polynomial excitation.
+"""
 
 import numpy as np
 
@@ -142,7 +144,7 @@ def run(
     beta: np.ndarray,
     steps: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the motion from x0, v0 over all steps with prepared matrices; beta (steps, p,
+    """Compute x and v after every step from x0, v0 with prepared matrices; beta (steps, p,
     channels) is the excitation.
     """
     n, free, R = chain.n, len(chain.free), made.rows

@@ -239,7 +239,9 @@ def from_scaled(chain: Coefficients, rows: np.ndarray) -> np.ndarray:
 
 
 def force_rows(chain: Coefficients, channels: np.ndarray) -> np.ndarray:
-    """Return the unit forces of the channels as rows of M^-1/2 (L^-T for a full mass matrix)."""
+    """Return unit forces at the channels in scaled coordinates: rows of M^-1/2 (L^-T for a full
+    mass matrix).
+    """
     unit = np.zeros((len(channels), chain.n))
     unit[np.arange(len(channels)), channels] = 1.0
     return unit / chain.mass if chain.mass.ndim == 1 else np.linalg.solve(chain.mass, unit.T).T

@@ -1,8 +1,10 @@
-"""Dense D_0..D_p of the literature, [GG11] (7)-(8): row vectors, coordinates (x M^1/2, x. M^1/2).
+"""Dense transition matrices D_0..D_p of the literature, [GG11] (7)-(8): row vectors, coordinates (x
+M^1/2, x. M^1/2).
 
-From the rows (Y_k, U_k) for unit velocities follow W_0 = dt U_1, W_k = (dt/k)(U_1 - U_{k+1}) (14), error epsilon*dt, or W_k = Y_k Bh^-1, error
-epsilon/omega_min, whichever is less, and D_k = [[U_k + Fh W_k, -Bh Y_kT], [W_k, U_k]]. The general form takes the upper blocks from
-A D_k dt = D_0 - (k-1) D_{k-1}.
+From the rows (Y_k, U_k) for unit velocities follow W_0 = dt U_1, W_k = (dt/k)(U_1 - U_{k+1}) (14),
+error epsilon*dt, or W_k = Y_k Bh^-1, error epsilon/omega_min, whichever is less, and D_k = [[U_k +
+Fh W_k, -Bh Y_kT], [W_k, U_k]]. The general form takes the upper blocks from A D_k dt = D_0 - (k-1)
+D_{k-1}.
 """
 
 import numpy as np
@@ -24,7 +26,9 @@ Lower = list[tuple[np.ndarray, np.ndarray]]  # (Y_k, U_k), k = 0..p+1
 def matrices(
     mass, damping, stiffness, dt: float, p: int = 3, accuracy: float = 1e-13, full: bool = True
 ) -> tuple[np.ndarray, ...]:
-    """Return D_0..D_p (2n x 2n), or only their lower rows [W_k, U_k] (n x 2n) when not full."""
+    """Return the transition matrices D_0..D_p (2n x 2n); unless `full`, only their lower rows [W_k,
+    U_k] (n x 2n).
+    """
     check_accuracy(accuracy)
     if not dt > 0.0 or p < 0:
         raise ChainError(f"dt, p: expected dt > 0 and p >= 0, got {dt}, {p}")

@@ -49,8 +49,8 @@ def ladder(
     levels: int,
     widest: float | None = None,
 ) -> list[Generated]:
-    """Return the matrices of the steps dt/2^levels, ..., dt/2, dt; none if a band becomes dense or
-    wider than widest.
+    """Return the transition matrices of the steps dt/2^levels, ..., dt/2, dt; an empty list if a
+    band becomes dense or wider than `widest`.
     """
     h = dt / 2**pick.m
     unit = force_rows(chain, np.concatenate((channels, chain.free)).astype(int))

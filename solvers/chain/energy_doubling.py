@@ -57,8 +57,8 @@ def dense_step(u: np.ndarray, p: np.ndarray, Y: np.ndarray) -> Step:
 
 
 def start(chain: Coefficients, step: float, r: int, drop: float) -> Step:
-    """Return the series of order r for the substep: rows (y, s) <- (h/(k+1)) (s Bh, -y BhT - s Fh),
-    upper left block p_{k+1} = -(h/(k+1)) y_kT Bh.
+    """Return the blocks of D_0 - E for the substep by the series of order r: rows (y, s) <-
+    (h/(k+1)) (s Bh, -y BhT - s Fh), upper left block p_{k+1} = -(h/(k+1)) y_kT Bh.
     """
     n = chain.n
     s, y, yT = identity(n), zeros(n, 0), zeros(n, 0)

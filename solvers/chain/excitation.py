@@ -56,7 +56,9 @@ def samples(
 
 
 def coefficients(values: np.ndarray, shape: str) -> np.ndarray:
-    """Return beta (steps, p, channels) of all steps from node values."""
+    """Return the polynomial coefficients beta (steps, p, channels) of all steps from node values of
+    the excitation.
+    """
     if shape == "constant":
         return values[:, None, :]
     if shape == "parabolic":

@@ -57,7 +57,9 @@ def columns(rows: Rows, step: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def double(rows: Rows, step: float, advance: Advance) -> Rows:
-    """Return the rows of D_1..D_p for twice the step; `step` and `advance` belong to the half step."""
+    """Return the rows of D_1..D_p for twice the step; `step` and `advance` belong to the single
+    step.
+    """
     p, count, n = rows.Y.shape
     orders = np.arange(1, p + 1)
     binomial = np.array(

@@ -76,7 +76,7 @@ def pays(chain: Coefficients, steps: int, width: int) -> bool:
 
 
 def widest(chain: Coefficients) -> float:
-    """Return the half-width from which one more doubling takes longer than computing the modes."""
+    """Return the half-width above which one more doubling takes longer than computing the modes."""
     return 0.5 * (cost(chain) / (SQUARE * chain.n)) ** 0.5
 
 
@@ -130,7 +130,9 @@ def eigenvectors(C: Band, n: int) -> np.ndarray:
 
 
 def possible(chain: Coefficients) -> bool:
-    """Return whether modes can be used: the stiffness has a factor and the damping is proportional."""
+    """Return whether modes can be used: the stiffness has a factor B and the damping is
+    proportional.
+    """
     return chain.B is not None and (proportional(chain) is not None or commute(chain))
 
 
@@ -248,7 +250,7 @@ def add_back(
     accuracy: float,
 ) -> None:
     """Add rows @ back to `out`; fast modes below the accuracy are multiplied in single precision or
-    dropped.
+    omitted.
     """
     tail = np.cumsum(largest[::-1])[::-1]
     exact, kept = (
@@ -311,7 +313,7 @@ def series(row, up, down, friction, p):
 
 @kernel
 def double(row, a, b, c, e, p):
-    """Compute the rows of D_p..D_1 for twice the step (12)."""
+    """Compute the rows of D_p..D_1 of a mode for twice the step by formula (12) of [GG11]."""
     for k in range(p, 0, -1):
         S, R, binomial = 0.0, 0.0, 1.0
         for i in range(k):

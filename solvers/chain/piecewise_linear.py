@@ -185,7 +185,9 @@ def interval(
     time: float,
     events: list[Event],
 ) -> tuple:
-    """Advance by one output step, in as few exact pieces as the region changes allow."""
+    """Advance a piecewise linear chain by one output step, in as few exact steps as the region
+    changes allow.
+    """
     tick, end, size = 0, 2**problem.levels, problem.levels
     while tick < end:
         while tick + 2**size > end:

@@ -50,7 +50,9 @@ def matrices(
 
 
 def powers(C: np.ndarray, F: np.ndarray, r: int) -> list[np.ndarray]:
-    """Return A_0..A_r by (13) with A_1 = -Fh."""
+    """Return the coefficients A_0..A_r of the powers of A by formula (13) of [GG11], with A_1 =
+    -Fh.
+    """
     A = [np.eye(len(C)), -F]
     for _ in range(r - 1):
         A.append(-F @ A[-1] - C @ A[-2])

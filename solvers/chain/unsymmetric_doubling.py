@@ -26,7 +26,7 @@ def start(chain: Coefficients, step: float, r: int) -> Step:
 
 
 def double(step: Step, n: int) -> Step:
-    """Return the matrices of twice the step."""
+    """Return the matrices of twice the step by N <- 2N + N N."""
     u, p, Y, K = (dense(a, n) for a in step)
     N = np.block([[p, -K], [Y, u]])
     return blocks(2.0 * N + N @ N)

@@ -84,7 +84,9 @@ def revise_modes(model, ws, count, motion, one):
 
 @kernel
 def revise_friction(ws, k, r, count, n, force, motion):
-    """Change the friction mode of one contact if the solution contradicts it."""
+    """Change the friction mode of one contact if the solution contradicts it; return whether it was
+    changed.
+    """
     if ws.c_friction[k] == STICKS:
         size = math.hypot(ws.c_x[r + 1], ws.c_x[r + 2])
         if size > ws.c_mu[k] * ws.c_x[r] * (1.0 + CONTRADICTION) + CONTRADICTION * force:
@@ -131,7 +133,9 @@ def solve_contacts(model, ws):
 
 @kernel
 def solve_by_sweeps(model, ws, count, top, motion):
-    """Find the modes by projected Gauss-Seidel, then the forces of these modes."""
+    """Find the contact modes by projected Gauss-Seidel sweeps, then compute the forces for these
+    modes; return the status.
+    """
     worst = 0
     for i in range(count):
         ws.c_x[int(ws.c_at[i])] = 0.0

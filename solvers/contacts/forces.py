@@ -153,7 +153,7 @@ def solve_closed_contacts(model, ws, count):
 
 @kernel
 def check_resistance(model, ws):
-    """Return NO_CONTACT_FORCE where friction would drive a sliding contact into the surface, else 0."""
+    """Return NO_CONTACT_FORCE if friction would drive a sliding contact into the surface, else 0."""
     n = model.c_value.size
     for k in range(model.c_law.size):
         if ws.c_included[k] == 1.0 and ws.c_forced[k] == 1.0 and ws.c_mu[k] > 0.0:
@@ -171,7 +171,9 @@ def check_resistance(model, ws):
 
 @kernel
 def add_baumgarte_terms(model, ws):
-    """Add Baumgarte terms to closed contacts for hosts that integrate themselves."""
+    """Add Baumgarte stabilisation terms to the rows of closed contacts, for hosts that integrate
+    themselves.
+    """
     fastest = 0.0
     for i in range(1, model.parent.size):
         at = i * L.ROW

@@ -153,7 +153,9 @@ def effective_restitution(model, ws, k):
 
 @kernel
 def solve_simultaneously(model, ws):
-    """Compute the impulses of all included contacts at once, added to ws.c_total."""
+    """Compute the impulses of all included contacts at once and add them to ws.c_total; return the
+    status.
+    """
     count = list_rows(model, ws)
     bounces, phases = False, False
     for k in range(model.c_law.size):

@@ -39,7 +39,7 @@ def is_separating(model, ws, k):
 
 @kernel
 def separate_indicators(model, ws):
-    """Make the gap indicators of separating contacts negative."""
+    """Make the event indicators of separating contacts negative."""
     for k in range(model.c_law.size):
         if is_separating(model, ws, k):
             register = model.c_guard[2 * k]
@@ -71,7 +71,9 @@ def is_grazing(model, ws, register):
 
 @kernel
 def rewind_to_touch(model, ws, k):
-    """Prepare an overrun contact for impact with its speed at first touch, √(v² - 2 a g)."""
+    """Prepare a contact that a host has stepped over for its impact: its normal velocity becomes
+    that at first touch, √(v² - 2 a g) for gap g and acceleration a.
+    """
     r = model.c_row[k]
     v, a = row_velocity(model, ws, r), row_acceleration(model, ws, r)
     ws.c_impact[k], ws.c_share[k] = (

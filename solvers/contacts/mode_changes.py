@@ -62,7 +62,7 @@ def sticks_on_trial(model, ws, k):
 
 @kernel
 def any_on_trial(model, ws):
-    """Return whether any contact is closed or sticking tentatively."""
+    """Return whether any contact is tentatively closed or tentatively sticks."""
     found = False
     for k in range(ws.c_mode.size):
         found = (
@@ -132,7 +132,9 @@ def restart_slip_directions(model, ws):
 
 @kernel
 def report_driven_together(model, ws):
-    """Return DRIVEN_TOGETHER, with the contact in head.item, if bodies keep approaching."""
+    """Return DRIVEN_TOGETHER, with the contact in head.item, if prescribed motions press bodies
+    into each other, else 0.
+    """
     for k in range(ws.c_mode.size):
         if has_part(ws, k) and is_driven_together(model, ws, k):
             ws.head.item = k

@@ -79,7 +79,7 @@ def fill_equations(model, ws, count, top):
 
 @kernel
 def fill_along(ws, k, i, count, n, ways, x, y):
-    """Fill the friction equations of a contact with one slip direction (x, y) or none."""
+    """Fill the friction equations of a contact with one free slip direction (x, y) or none."""
     width, r = count + 1, int(ws.c_at[i]) + 1
     first, second = (i + 1) * width, (i + 2) * width
     ws.c_h[second + i + 1], ws.c_h[second + i + 2] = -y, x

@@ -1,4 +1,6 @@
-"""Projection of gaps and velocities of closed contacts, together with loops."""
+"""Projection onto closed contacts: their gaps and approach velocities are made zero, together with
+loop constraints.
+"""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import guess_modes, solve_modes
@@ -123,7 +125,9 @@ def is_driven_together(model, ws, k):
 
 @boundary("state")
 def project_contacts(model, ws, t):
-    """Project a state onto closed contacts; DRIVEN_TOGETHER if that is impossible."""
+    """Project a state onto closed contacts; return the status, DRIVEN_TOGETHER if that is
+    impossible.
+    """
     status = close_contacts(model, ws, t)
     for k in range(ws.c_mode.size):
         if (

@@ -25,7 +25,7 @@ KEPT_BODY, KEPT_SPEED = 12, 4  # numbers kept per body: W_N, W_F, W_DA, W_DB; pe
 
 @kernel
 def list_rows(model, ws):
-    """List the rows of the included contacts in ws.c_at and return their number."""
+    """List the constraint rows of the included contacts in ws.c_at and return their number."""
     count = 0
     for k in range(model.c_law.size):
         ws.c_begin[k] = count
@@ -105,7 +105,7 @@ def apply_rows(model, ws, x, count):
 
 @kernel
 def save_elimination(model, ws):
-    """Save the results of the elimination."""
+    """Save those results of the tree elimination that contact responses overwrite."""
     bodies = model.parent.size
     for i in range(bodies):
         at = i * L.ROW
@@ -126,7 +126,7 @@ def save_elimination(model, ws):
 
 @kernel
 def restore_elimination(model, ws):
-    """Restore the saved results of the elimination."""
+    """Restore the saved results of the tree elimination."""
     bodies = model.parent.size
     for i in range(bodies):
         at = i * L.ROW

@@ -101,7 +101,9 @@ def find_slip_directions(model, ws, count):
 
 @kernel
 def find_drifts(model, ws, count):
-    """Compute how prescribed motions drag contacts across their slip directions."""
+    """Compute the slip velocities that prescribed motions force on contacts across their free slip
+    directions.
+    """
     n = model.c_value.size
     _, motion = problem_scales(ws, count, n)
     for k in range(model.c_law.size):
@@ -122,7 +124,9 @@ def find_drifts(model, ws, count):
 
 @kernel
 def find_drift(ws, k, r, n, closing, least):
-    """Compute how prescribed motions drag contact k across its slip direction."""
+    """Compute the slip velocity that prescribed motions force on contact k across its free slip
+    direction.
+    """
     along = closing / ws.c_g[r * n + r]
     u, v = (
         ws.c_b[r + 1] - ws.c_g[(r + 1) * n + r] * along,

@@ -36,7 +36,7 @@ def turned(model, ws, e, _):
 
 @kernel
 def turned_back(model, ws, e, _):
-    """Return the inverse rotation matrix of a ball element."""
+    """Return the inverse rotation matrix of the quaternion of a ball element."""
     return transpose(turned(model, ws, e, 0))
 
 
@@ -96,7 +96,9 @@ def columns_back(model, ws, e, place):
 
 @kernel
 def turning_columns(ws, u, B, arm):
-    """Set the columns of unit angular velocities in axes B, with `arm` to the child's origin."""
+    """Set the tangent columns of unit angular velocities about the axes B, with `arm` to the
+    child's origin.
+    """
     for k in range(3):
         g = (B[k], B[3 + k], B[6 + k])
         put6(ws.A, 6 * (u + k), join(cross(g, arm), g))
@@ -104,7 +106,7 @@ def turning_columns(ws, u, B, arm):
 
 @kernel
 def scale9(s, m):
-    """Return a 3 x 3 matrix times a number."""
+    """Return a number times a 3 x 3 matrix (9 elements)."""
     return (
         s * m[0],
         s * m[1],
@@ -156,7 +158,7 @@ def column_rates(ws, first, end, back, v, a):
 # -- coordinates --------------------------------------------------------------------------------------------------------------------------
 @kernel
 def q_rates(model, ws, e, ydot):
-    """Write the quaternion rates of a ball element to ydot."""
+    """Write the time derivative of a ball element's quaternion to ydot."""
     quaternion_rate(ydot, ws, model.e_q[e], model.e_u[e])
 
 
@@ -220,7 +222,9 @@ def turn_between(a, b, k):
 
 @kernel
 def turn_quaternion(q, k, x, y, z, scale):
-    """Multiply the quaternion at k by the rotation with vector scale * (x, y, z) in child axes; its length becomes 1."""
+    """Multiply the quaternion stored from index k on by the rotation with vector scale * (x, y, z)
+    in child axes, and normalise it.
+    """
     half = 0.5 * scale * math.sqrt(x * x + y * y + z * z)
     s = 0.5 * scale
     if half > 1e-8:

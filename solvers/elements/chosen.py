@@ -61,7 +61,7 @@ def giving(options: Sequence[tuple[int, Callable]]) -> Callable:
 
 
 def among(kinds: Sequence[Kind]) -> Callable:
-    """Return a kernel that tests whether the kind of an element is one of the given ones."""
+    """Return a kernel that tests whether an element is of one of the given kinds."""
     mask = bits(kinds)
 
     @kernel

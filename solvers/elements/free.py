@@ -88,14 +88,16 @@ def rates(model, ws, e, motion):
 
 @kernel
 def q_rates(model, ws, e, ydot):
-    """Write the rates of position and quaternion to ydot."""
+    """Write the time derivatives of position and quaternion of a free element to ydot."""
     shift_rate(ydot, ws, model.e_q[e], model.e_u[e])
     quaternion_rate(ydot, ws, model.e_q[e] + 3, model.e_u[e] + 3)
 
 
 @kernel
 def shift_rate(ydot, ws, k, j):
-    """Write the rate of the position in parent axes from the velocity in child axes."""
+    """Write the time derivative of the position in parent axes, computed from the velocity in child
+    axes.
+    """
     w, x, y, z = ws.q[k + 3], ws.q[k + 4], ws.q[k + 5], ws.q[k + 6]
     a, b, c = ws.u[j], ws.u[j + 1], ws.u[j + 2]
     s = 2.0 / (w * w + x * x + y * y + z * z)

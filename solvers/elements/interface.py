@@ -1,12 +1,12 @@
-"""The kernels that every joint element provides, with signature (model, ws, e, argument)."""
+"""The set of kernels that every joint element provides, with signature (model, ws, e, argument)."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 
 class Kernels(NamedTuple):
-    """The kernels of one kind of element; e is the element's number, the fourth argument stands in
-    brackets.
+    """The kernels of one kind of joint element; e is the element's index, the fourth argument
+    stands in brackets.
     """
 
     derive: (

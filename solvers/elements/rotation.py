@@ -108,8 +108,8 @@ def walk(model, ws, e, at):
 
 @kernel
 def add_turn(array, linear, angular, a, d):
-    """Add a rotation by vector a about point d to the joint columns; the linear part refers to the
-    parent's origin.
+    """Add the column of a rotation with vector `a` about point d to a joint column; its linear part
+    refers to the parent's origin.
     """
     add_to3(array, angular, a)
     add_to3(array, linear, cross(d, a))
@@ -125,7 +125,9 @@ def columns(model, ws, e, place):
 
 @kernel
 def turn_normal(model, ws, e, n):
-    """Return the plane normal n in the axes behind a constant rotation, and True."""
+    """Return the plane normal n in the axes behind a constant rotation, and True, since the plane
+    is preserved.
+    """
     return mtv(get9(ws.elem, e * L.ELEMENT + L.E_MATRIX), n), True
 
 

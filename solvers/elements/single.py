@@ -1,4 +1,4 @@
-"""Shared kernels of elements along or about one axis, moved by a coordinate or a prescribed
+"""Kernels shared by elements that move along or about one axis, by a coordinate or a prescribed
 function.
 """
 
@@ -34,7 +34,7 @@ def amount(model, ws, e):
 
 @kernel
 def axis_per_unit(model, ws, e):
-    """Return the axis scaled by the displacement per unit of the speed or of the prescribed rate."""
+    """Return the axis scaled by the displacement (or angle) per unit of the coordinate."""
     a = get3(ws.elem, e * L.ELEMENT + L.E_AXIS)
     if model.e_q[e] >= 0:
         a = scale(ws.elem[e * L.ELEMENT + L.E_FACTOR], a)
@@ -55,7 +55,9 @@ def hand_column(model, ws, i, e, c):
 
 @kernel
 def single_rates(model, ws, e, motion):
-    """Return the time derivative of the element's column, which rotates with the frame behind it."""
+    """Return the time derivative of a single-axis element's tangent column, which rotates with the
+    frame behind it.
+    """
     v, a = motion
     c = get6(ws.ecol, 6 * e)
     d = motion_cross(neg6(v), c)
@@ -115,7 +117,7 @@ def unit_axis(model, ws, e, _):
 
 @kernel
 def leaves_plane(model, ws, e, n):
-    """Return the normal and False: the element preserves no plane."""
+    """Return the normal and False: the element preserves no plane, so its loop is spatial."""
     return n, False
 
 

@@ -57,7 +57,7 @@ def eliminate_all(model, ws):
 
 @kernel
 def accelerate_all(model, ws):
-    """Compute the accelerations of all joints from the root to the leaves."""
+    """Compute the accelerations of all joints from the root to the leaves (back substitution)."""
     for i in range(1, model.parent.size):
         accelerate(model, ws, i)
 
@@ -84,7 +84,9 @@ def apply_loads(model, ws):
 
 @kernel
 def eliminate(model, ws, i):
-    """Eliminate the speeds of joint i and add the remaining inertia and bias to the parent body."""
+    """Eliminate the speeds of joint i and add the remaining articulated inertia and bias to the
+    parent body.
+    """
     joint = model.joint[i]
     if joint == L.Joint.REVOLUTE:
         return eliminate_rotations(model, ws, i, 1)

@@ -34,7 +34,7 @@ ZERO9 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @kernel
 def regular(K, J):
-    """Return whether K is the inverse of a positive definite J that is far from singular, in all
+    """Return whether K is the inverse of a positive definite, well-conditioned matrix J in all
     lanes.
     """
     positive = every(K[0] > 0.0) and every(K[3] > 0.0) and every(K[5] > 0.0)

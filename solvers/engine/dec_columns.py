@@ -82,7 +82,7 @@ def eliminate_columns(model, ws, i):
 
 @inline
 def yielded(J, H, M, N, F, un, uf, inv, g):
-    """Return inertia and bias after eliminating one speed: M* - U D⁻¹Uᵀ, h + U g."""
+    """Return the articulated inertia M* - U D⁻¹Uᵀ and bias h + U g after eliminating one speed."""
     gn = scale(inv, un)
     J = sub6(J, outer_symmetric(gn, un))
     H = sub9(H, outer(gn, uf))
@@ -92,7 +92,7 @@ def yielded(J, H, M, N, F, un, uf, inv, g):
 
 @inline
 def put_step(ws, c, un, uf, inv, g):
-    """Store U_j, 1/D_j and g_j of one eliminated speed for the back substitution."""
+    """Store U_j, 1/D_j and g_j of one eliminated speed for the back substitution (see `rate`)."""
     put3(ws.col, c + L.C_UN, un)
     put3(ws.col, c + L.C_UF, uf)
     ws.col[c + L.C_INV] = inv

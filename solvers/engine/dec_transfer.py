@@ -1,5 +1,5 @@
-"""Transfer between a body and its parent: inertia and bias towards the root, accelerations away
-from it.
+"""Transfer between a body and its parent: articulated inertia and bias towards the root,
+accelerations away from it.
 """
 
 from kinetree.solvers import layout as L

@@ -50,7 +50,9 @@ def prepare(model, ws):
 
 @kernel
 def prepare_inertia(model, ws, i):
-    """Compute mass, first moment h = m rc and inertia about O_i (Steiner) of body i."""
+    """Compute mass, first moment h = m rc and inertia about the origin O_i (parallel-axis theorem)
+    of body i.
+    """
     at = i * L.BODY
     m = 0.0
     c = (0.0, 0.0, 0.0)
@@ -107,7 +109,9 @@ UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 @kernel
 def fold_constants(model, ws, i):
-    """Fold the leading constant elements of joint i into one rotation and one shift; keep the axis that follows."""
+    """Fold the leading constant elements of joint i into one rotation and one shift, and store the
+    axis of the moving element.
+    """
     at = i * L.BODY
     E = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     r = (0.0, 0.0, 0.0)

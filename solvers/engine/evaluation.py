@@ -106,8 +106,8 @@ def pushed(model, ws, status):
 
 @kernel
 def finished(model, ws):
-    """Evaluate everything that needs accelerations: late sensors, outputs and state derivatives;
-    return the status.
+    """Evaluate everything that needs accelerations: sensors, outputs and state derivatives; return
+    the status.
     """
     measure(model, ws, model.header.late_sensors, model.header.idle_sensors)
     status = run_phase(model, ws, 3)
@@ -118,7 +118,7 @@ def finished(model, ws):
 
 @kernel
 def tell(model, ws):
-    """Compute the sensors that only results read, after accelerations and reactions."""
+    """Evaluate the sensors that only results use, after accelerations and reactions."""
     measure(model, ws, model.header.idle_sensors, model.header.sensors)
 
 

@@ -17,7 +17,9 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def place_joint(model, ws, i):
-    """Fill G, rho, A, vh of joint i and the columns of its elements."""
+    """Compute G, rho, A, vh (rotation, position, tangent columns, prescribed velocity) of joint i
+    and the columns of its elements.
+    """
     for k in range(6 * model.u_at[i], 6 * model.u_at[i + 1]):
         ws.A[k] = 0.0
     put6(ws.vh, 6 * i, ZERO6)
@@ -34,7 +36,9 @@ def place_joint(model, ws, i):
 
 @kernel
 def joint_rates(model, ws, i):
-    """Fill Adot of joint i; return its relative velocity Aq̇ + v̂ and the part Ȧq̇ + dv̂/dt of its relative acceleration."""
+    """Compute the column rates Adot of joint i; return its relative velocity Aq̇ + v̂ and the part
+    Ȧq̇ + dv̂/dt of its relative acceleration.
+    """
     for k in range(6 * model.u_at[i], 6 * model.u_at[i + 1]):
         ws.Adot[k] = 0.0
     v = ZERO6

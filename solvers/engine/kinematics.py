@@ -35,8 +35,8 @@ UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 @kernel
 def motion(model, ws, inertia):
-    """Fill rows and columns of all bodies from ws.q, ws.u and prescribed motions; with `inertia`
-    also their inertias.
+    """Compute the motion of all bodies (rows) and tangent columns from ws.q, ws.u and prescribed
+    motions; with `inertia` also their inertias.
     """
     start_ground(model, ws)
     for i in range(1, model.parent.size):
@@ -71,7 +71,7 @@ def move(model, ws, i):
 
 @kernel
 def start_ground(model, ws):
-    """Fill the row of the ground: zero velocity, and acceleration -g to include gravity."""
+    """Initialise the ground's motion: zero velocity, and acceleration -g to include gravity."""
     g = get3(ws.val, model.header.gravity)
     put9(ws.row, L.W_R, UNIT)
     put3(ws.row, L.W_D, ZERO)
@@ -107,7 +107,7 @@ def joint_axes(ws, b, Rp):
 
 @kernel
 def move_revolute(model, ws, i):
-    """Compute the row and column of a body on a revolute joint."""
+    """Compute motion and tangent column of a body on a revolute joint."""
     at = i * L.ROW
     parent = model.parent[i] * L.ROW
     b = i * L.BODY
@@ -130,7 +130,7 @@ def move_revolute(model, ws, i):
 
 @kernel
 def move_universal(model, ws, i):
-    """Compute the row and columns of a body on a universal joint."""
+    """Compute motion and tangent columns of a body on a universal joint."""
     at = i * L.ROW
     parent = model.parent[i] * L.ROW
     b = i * L.BODY
@@ -165,7 +165,7 @@ def move_universal(model, ws, i):
 
 @kernel
 def move_prismatic(model, ws, i):
-    """Compute the row and column of a body on a prismatic joint."""
+    """Compute motion and tangent column of a body on a prismatic joint."""
     at = i * L.ROW
     parent = model.parent[i] * L.ROW
     b = i * L.BODY
@@ -186,8 +186,8 @@ def move_prismatic(model, ws, i):
 
 @kernel
 def move_ball(model, ws, i):
-    """Compute the row and columns of a body on a spherical joint (quaternion, angular velocity in
-    child axes).
+    """Compute motion and tangent columns of a body on a spherical joint (quaternion, angular
+    velocity in child axes).
     """
     at = i * L.ROW
     parent = model.parent[i] * L.ROW
@@ -231,7 +231,9 @@ def inertia_of(ws, i):
 
 @inline
 def start_inertia(ws, i):
-    """Set the inertia in ground axes about O_i and the Newton-Euler bias at u̇ = 0."""
+    """Initialise inertia (ground axes, about O_i) and Newton-Euler bias at u̇ = 0 of body i before
+    the elimination.
+    """
     at = i * L.ROW
     m, h, J = inertia_of(ws, i)
     om = get3(ws.row, at + L.W_OM)
@@ -246,8 +248,8 @@ def start_inertia(ws, i):
 
 @kernel
 def velocities(model, ws):
-    """Compute positions and velocities of all O_i in ground axes for loads and outputs; needs
-    `motion`.
+    """Compute positions and velocities of all body origins O_i in ground axes for loads and
+    outputs; `motion` must have run.
     """
     for i in range(1, model.parent.size):
         at = i * L.ROW

@@ -71,8 +71,8 @@ def add_wrench(ws, body, r, force, moment):
 
 @kernel
 def add_line(ws, a, point_a, b, point_b, value):
-    """Add a force along the line between two points, positive in repulsion; coinciding points get
-    no force.
+    """Add a force along the line between two points, positive if it pushes them apart; coinciding
+    points get no force.
     """
     r = sub3(point_position(ws, b, point_b), point_position(ws, a, point_a))
     length = math.sqrt(dot3(r, r))

@@ -116,7 +116,7 @@ def quadratic(model, ws, m, rows, out):
 
 @kernel
 def move_face(model, ws, i):
-    """Compute the row of an interface frame and its mode columns in ws.modes."""
+    """Compute the motion of an interface frame and its mode columns in ws.modes."""
     at = i * L.ROW
     parent = model.parent[i] * L.ROW
     f = face_at(model.faces, face_of(model, i))

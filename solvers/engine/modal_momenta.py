@@ -61,7 +61,9 @@ def modal_moment(model, ws, i):
 
 @kernel
 def keep_modal_momenta(model, ws):
-    """Add m_k q̇_k of all modes to ws.tau, before the speeds of another structure are computed."""
+    """Add the modal momenta m_k q̇_k to ws.tau, before the speeds of another structure are
+    computed.
+    """
     for number in range(model.modal.size // L.MODAL):
         m = modal_at(model.modal, number)
         own = m.data + 1 + 3 * (m.count + 1) + 9 * (m.count + 1) * (m.count + 1)

@@ -85,8 +85,8 @@ def put_varied(lanes, k, numbers):
 
 @kernel
 def run_group(model, lanes, memory, plan, method, times, columns, table, first):
-    """Integrate one group of runs in lanes from the first to the last output time and fill the
-    table.
+    """Integrate one group of WIDTH runs in lanes over all output times and fill the table; return
+    the status.
     """
     n = lanes.q.size + lanes.u.size + lanes.x.size
     status = E.lane_rates(memory[2 * n : 3 * n], model, lanes, times[0], memory[:n])

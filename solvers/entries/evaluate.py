@@ -64,7 +64,7 @@ def outputs(ints, floats, work, option, t):
 
 @entry
 def repeat(ints, floats, work, option, t):
-    """Evaluate kinematics and accelerations `option` times, for benchmarks."""
+    """Evaluate kinematics and accelerations `option` times, for benchmarks; return the status."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = 0

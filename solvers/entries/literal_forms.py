@@ -81,7 +81,7 @@ find_reactions = one_finder(sorted(FINDERS))
 
 @entry
 def literal_reactions(ints, floats, work, option, t):
-    """Compute joint reactions by the Lagrangian form number `option` (layout.Method) after its
+    """Compute joint reactions by the Lagrangian form with code `option` (layout.Method), after its
     accelerations.
     """
     model = model_view(ints, floats)
@@ -127,7 +127,7 @@ def mass_matrix(ints, floats, work, option, t):
 
 @entry
 def inverse_dynamics(ints, floats, work, option, t):
-    """Compute the generalised forces (in Q) needed for the accelerations udot, and the reactions."""
+    """Compute the generalised forces (in Q) that the accelerations udot require, and the reactions."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = load(model, ws, t)

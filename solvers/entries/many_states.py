@@ -22,7 +22,7 @@ from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
 @entry
 def many(ints, floats, work, wide, count, q, u, rest, udot, registers, chosen, values):
     """Compute u̇ and chosen output registers of `count` states of a tree, WIDTH at a time;
-    head.item is the first failing state.
+    head.item is the first state that failed.
     """
     model = model_view(ints, floats)
     ws = work_view(ints, work)

@@ -91,7 +91,7 @@ def find_stage_end(I, W, model):
 
 @kernel
 def is_event(model, k):
-    """Return whether guard k is that of an event or a contact, not of the end of the stage."""
+    """Return whether guard k belongs to an event or a contact, and not to the end of the stage."""
     return guard_at(model.guards, k).kind != L.Guard.STAGE
 
 

@@ -98,7 +98,7 @@ def apply_located_contacts(model, ws, ev):
 
 @kernel
 def resume_integration(I, F, W):
-    """Restart the integrator with the changed state."""
+    """Restart the integrator with the state changed by an event; return the status."""
     model, ws = structure(I, F, W)
     mem = integrator_memory(I, W)
     n = int(mem[C.N])

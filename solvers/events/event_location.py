@@ -254,7 +254,9 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
 
 @kernel
 def find_return(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
-    """Return the crossing time of guard i in (a, b], ignoring noise until it has left zero."""
+    """Return the time in (a, b] at which guard i returns to zero, ignoring noise until it has left
+    zero.
+    """
     guard, g_a, m = guard_state(ev, i), guard_values(ev, VALUE)[i], a
     sign = guard.sign
     if guard.phase == LEAVING:

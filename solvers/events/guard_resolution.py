@@ -179,7 +179,9 @@ def polynomial_error(ev, i, h, share):
 
 @kernel
 def cubic_value(g_a, s_a, g_b, s_b, s):
-    """Return the cubic polynomial with values g_a, g_b and slopes s_a, s_b at 0 and 1, evaluated at s."""
+    """Return the cubic polynomial with values g_a, g_b and derivatives s_a, s_b at 0 and 1,
+    evaluated at s.
+    """
     rise = g_b - g_a
     return g_a + s * (s_a + s * (3.0 * rise - 2.0 * s_a - s_b + s * (s_a + s_b - 2.0 * rise)))
 

@@ -39,7 +39,7 @@ RELEASE_DISTANCE = 1e-9  # m, m/s: what opens without speed leaves its bound mor
 
 @kernel
 def locator_size(guards, states):
-    """Return the length of the memory of the root finder."""
+    """Return the length of the root finder's memory for given numbers of guards and states."""
     return LOCATOR_HEAD + (GUARD_STATE + BLOCKS) * guards + states
 
 

@@ -67,8 +67,8 @@ def evaluate(val, code, first, last, tables, table_data):
 
 @kernel
 def seldom(op, val, a, b, c, tables, table_data):
-    """Return the result of a slow operation (functions and tables), dispatched outside the fast
-    path.
+    """Return the result of a rarely used operation (functions and tables), which is dispatched
+    outside the fast path.
     """
     if op <= Op.LOG:
         return transcendental(op, val[a], val[b])
@@ -125,7 +125,7 @@ def elementary(op, a, b):
 
 @kernel
 def holds(op, a, b):
-    """Return whether a comparison or a logical operation is true."""
+    """Return whether a comparison or logical operation on a and b is true."""
     if op == Op.LT:
         return a < b
     if op == Op.LE:
@@ -157,7 +157,7 @@ def plain_looked_up(op, k, x, y, tables, data):
 
 @kernel
 def look_up(op, k, x, y, tables, data):
-    """Return table k, or a derivative of it, at x (and y)."""
+    """Return the value of table k, or of the derivative selected by `op`, at x (and y)."""
     if op == Op.TABLE1:
         return lookup1(tables, data, k, x, 0)
     if op == Op.TABLE1_D:

@@ -13,7 +13,9 @@ from kinetree.solvers.views import table_at
 
 @kernel
 def cell(data, at, n, x):
-    """Return i with grid[i] <= x < grid[i+1] by bisection; the first and the last cell are open outwards."""
+    """Return the cell i with grid[i] <= x < grid[i+1] by bisection; the first and the last cell
+    extend outwards without limit.
+    """
     low = 0
     high = n - 1
     while high - low > 1:
@@ -27,7 +29,9 @@ def cell(data, at, n, x):
 
 @kernel
 def weights(x0, x1, cubic, x, order):
-    """Return the weights a, b, c, d of the derivative of given order (0 to 3) inside a cell."""
+    """Return the weights a, b, c, d of cell values and second derivatives for the derivative of
+    given order (0 to 3) at x.
+    """
     h = x1 - x0
     b = (x - x0) / h
     a = 1.0 - b
@@ -43,7 +47,9 @@ def weights(x0, x1, cubic, x, order):
 
 @kernel
 def weights_anywhere(x0, x1, first, last, cubic, extrapolate, x, order):
-    """Return the weights on the cell x0..x1, continued outside the grid first..last."""
+    """Return the interpolation weights on the cell x0..x1, with x clamped or extrapolated outside
+    the grid first..last.
+    """
     if first <= x <= last or x != x:
         return weights(x0, x1, cubic, x, order)
     edge = first if x < first else last

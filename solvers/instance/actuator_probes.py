@@ -14,7 +14,9 @@ from kinetree.solvers.views import latch_at, probe_at
 
 @kernel
 def latch_actuators(model, ws):
-    """Copy the source register of every latch to its destination."""
+    """Copy the source register of every latch (a value held over a communication step) to its
+    destination.
+    """
     for k in range(model.header.latches):
         one = latch_at(model.latches, k)
         ws.val[one.kept] = ws.val[one.source]
@@ -22,7 +24,9 @@ def latch_actuators(model, ws):
 
 @kernel
 def probe_actuators(model, ws, t):
-    """Compute the acceleration per additional unit force for every probe."""
+    """Compute, for every actuator probe, the acceleration that an additional unit force causes;
+    return the status.
+    """
     status = 0
     for k in range(model.header.probes):
         one = probe_at(model.probes, k)

@@ -35,7 +35,9 @@ def in_momenta(ws):
 
 @kernel
 def put_state(model, ws, t, y):
-    """Copy y to q, u, x; momenta are converted to speeds by the form."""
+    """Copy the state vector y to q, u, x; momenta are converted to speeds by the form of the run.
+    Return the status.
+    """
     nq = ws.q.size
     nu = ws.u.size
     middle = ws.p if in_momenta(ws) else ws.u
@@ -87,13 +89,13 @@ def velocities_if_given(model, ws):
 
 @kernel
 def needs_engine(model, ws):
-    """Return whether the rates need the default engine in addition to the form."""
+    """Return whether the rates need the default engine in addition to the literal form of the run."""
     return ws.head.form == 0.0 or ws.x.size > 0 or model.header.given == 1
 
 
 @kernel
 def rates_by_form(ydot, model, ws, t):
-    """Compute the rates of the speeds or momenta by the form of the run; return the status."""
+    """Compute the rates of the speeds or momenta by the literal form of the run; return the status."""
     status = form_rates(model, ws, t)
     rate = ws.pdot if in_momenta(ws) else ws.udot
     for j in range(ws.u.size):

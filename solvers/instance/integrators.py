@@ -1,4 +1,6 @@
-"""All integrators behind one set of kernels, selected by a code in the integrator's memory."""
+"""Dispatch to the integration methods: one set of kernels for all, selected by a code in the
+integrator's memory.
+"""
 
 from collections.abc import Callable
 from importlib import import_module

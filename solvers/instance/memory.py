@@ -27,13 +27,13 @@ STAGES = U.UNIT.size  # where the records of the stages begin
 
 @kernel
 def stage_record(I, W):
-    """Return the record of the present stage."""
+    """Return the STAGE record of the current stage."""
     return stage_at(I[STAGES:], int(W.stage))
 
 
 @kernel
 def structure(I, F, W):
-    """Return the model and workspace of the present stage."""
+    """Return the model and the workspace of the current stage."""
     stage = stage_record(I, W)
     ints = I[stage.ints :]
     return model_view(ints, F[stage.floats :]), work_view(ints, W[I.at_workspace :])
@@ -168,7 +168,7 @@ def state_entry(ws, k):
 
 @kernel
 def set_state_entry(ws, k, value):
-    """Set entry k of (q, u, x)."""
+    """Set entry k of (q, u, x) to a value."""
     if k < ws.q.size:
         ws.q[k] = value
     elif k < ws.q.size + ws.u.size:

@@ -20,7 +20,7 @@ SAME_TIME, TIME_SCALE_AT_ZERO = (
 
 @kernel
 def time_tolerance(t):
-    """Return the time difference within which two instants are equal."""
+    """Return the time difference [s] within which two instants near t are treated as equal."""
     return SAME_TIME * max(abs(t), TIME_SCALE_AT_ZERO) if math.isfinite(t) else 0.0
 
 

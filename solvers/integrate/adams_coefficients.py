@@ -101,7 +101,7 @@ def integrals(v, w, g, alpha, ns, k, k_old):
 
 @kernel
 def shift_back(mem, h):
-    """Undo the change of psi by a rejected step of size h."""
+    """Undo the change of the step history psi by a rejected step of size h."""
     psi = table(mem, PSI)
     for i in range(2, int(mem[WANTED_ORDER]) + 1):
         psi[i - 1] = psi[i] - h

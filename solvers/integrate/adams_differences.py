@@ -75,7 +75,7 @@ def predict(mem, h):
 
 @kernel
 def take_back(mem, h):
-    """Undo `predict` and the change of psi."""
+    """Undo the changes of `predict`: the differences and the step history psi."""
     beta = table(mem, BETA)
     for j in range(1, int(mem[WANTED_ORDER]) + 1):
         phi, next_phi, factor = block(mem, PHI + j), block(mem, PHI + j + 1), 1.0 / beta[j]
@@ -142,7 +142,7 @@ def update_differences(mem):
 
 @kernel
 def select_order(mem, h, error, lower, k_low):
-    """Return the order of the next step and its error estimate."""
+    """Return the order of the next Adams step and its error estimate."""
     k = int(mem[WANTED_ORDER])
     if k_low < k or k == MAX_ORDER:
         mem[RISING] = 0.0

@@ -184,7 +184,7 @@ def choose_order(mem, order, h):
 
 @kernel
 def adams_fixed_interpolate(out, mem, t):
-    """Compute the state at t inside the last step."""
+    """Compute the state at t inside the last step by the interpolating polynomial of f."""
     hermite(out, mem, t)
 
 

@@ -124,7 +124,7 @@ def begin(mem, t, y):
 
 @kernel
 def forget(mem):
-    """Discard the history: the last step can no longer be interpolated."""
+    """Discard the history of the method: the last step can no longer be interpolated."""
     mem[T_OLD] = mem[T_NEW]
     mem[H] = 0.0
     mem[FRESH] = 1.0
@@ -189,7 +189,7 @@ def is_stiff(mem):
 
 @kernel
 def is_smooth(mem):
-    """Return whether an explicit method could have taken the last radau steps."""
+    """Return whether the last Radau steps were smooth enough for an explicit method."""
     return mem[SMOOTH] >= SMOOTH_STEPS
 
 

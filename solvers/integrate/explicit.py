@@ -157,7 +157,9 @@ def explicit(table: Tableau) -> Kernels:
 
     @kernel
     def interpolate(out, mem, t):
-        """Compute the state at t inside the last step, blending in changes at its end."""
+        """Compute the state at t inside the last step by the dense output; changes made at the
+        step's end are blended in.
+        """
         y_old, y, ended, h = (
             CT.block(mem, CT.Y_OLD),
             CT.block(mem, CT.Y_NEW),

@@ -35,7 +35,9 @@ def midpoint(row, mem, rhs, context, t, y, h, substeps):
 
 @kernel
 def extrapolated(y, mem, rhs, context, t, h):
-    """Advance y from t by h; F_NEW holds the rate at (t, y)."""
+    """Advance y from t by h with the extrapolated midpoint rule; F_NEW must hold the rate at (t,
+    y). Return the status.
+    """
     for k in range(COLUMNS):
         status = midpoint(block(mem, ROWS + k), mem, rhs, context, t, y, h, 2 * (k + 1))
         if status != 0:

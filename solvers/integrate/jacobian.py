@@ -27,7 +27,9 @@ POWERS = 6  # products with the Jacobian for the estimate of its spectral radius
 
 @kernel
 def numerical_jacobian(jacobian, mem, rhs, context, trial):
-    """Fill `jacobian` (n x n, row by row) at T_NEW, Y_NEW, F_NEW; overwrites trial (2n)."""
+    """Compute the Jacobian df/dy (n x n, row by row) at T_NEW, Y_NEW, F_NEW by forward differences;
+    overwrites trial (2n). Return the status.
+    """
     y, f, atol = block(mem, Y_NEW), block(mem, F_NEW), block(mem, ATOL)
     n = len(y)
     y_trial, f_trial = trial[:n], trial[n : 2 * n]

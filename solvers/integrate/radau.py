@@ -225,7 +225,7 @@ def dense_error(mem, h):
 
 @kernel
 def weighted(mem, e):
-    """Return the root mean square of e relative to the tolerance."""
+    """Return the root mean square of an error vector e relative to the tolerances."""
     weight, total = CT.block(mem, WEIGHT), 0.0
     for i in range(len(e)):
         total += (e[i] * weight[i]) ** 2

@@ -150,7 +150,7 @@ def predict(mem, h):
 
 @kernel
 def evaluate_stages(mem, rhs, context, h):
-    """Evaluate the rates G at the three stages Y_NEW + Z."""
+    """Evaluate the rates G at the three stages Y_NEW + Z of the Radau step; return the status."""
     y, stage = CT.block(mem, CT.Y_NEW), CT.block(mem, STAGE)
     nodes = (C1, C2, 1.0)
     for j in range(3):

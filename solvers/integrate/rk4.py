@@ -45,7 +45,7 @@ def rk4_changed(mem, rhs, context):
 
 @kernel
 def rk4_step(mem, rhs, context, t_limit):
-    """Make one step of size H_GIVEN."""
+    """Make one RK4 step of size H_GIVEN; return the status."""
     t_end = CT.grid_time(mem, t_limit)
     h = t_end - mem[CT.T_NEW]
     status = runge_kutta(mem, rhs, context, h, t_end)

@@ -217,7 +217,7 @@ def rk45_step(mem, rhs, context, t_limit):
 
 @kernel
 def rk45_interpolate(out, mem, t):
-    """Compute the state at t inside the last step with order 4."""
+    """Compute the state at t inside the last RK45 step by its dense output of order 4."""
     y_old, y_new, f_old, f_new, d = (
         CT.block(mem, CT.Y_OLD),
         CT.block(mem, CT.Y_NEW),

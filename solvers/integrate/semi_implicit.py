@@ -96,7 +96,7 @@ def refresh(mem, rhs, context, h):
 
 @kernel
 def semi_implicit_step(mem, rhs, context, t_limit):
-    """Make one step of size H_GIVEN."""
+    """Make one step of size H_GIVEN with ROS2 or symplectic Euler; return the status."""
     t_end = CT.grid_time(mem, t_limit)
     h = t_end - mem[CT.T_NEW]
     y_old, y, f_old, f = (
@@ -121,7 +121,7 @@ def semi_implicit_step(mem, rhs, context, t_limit):
 
 @kernel
 def rosenbrock(mem, rhs, context, h):
-    """Compute the new state by ROS2 into STAGE."""
+    """Compute the new state of one Rosenbrock step (ROS2) into STAGE; return the status."""
     status = refresh(mem, rhs, context, h)
     if status != 0:
         return status
@@ -150,7 +150,7 @@ def rosenbrock(mem, rhs, context, h):
 
 @kernel
 def symplectic(mem, rhs, context, h):
-    """Compute the new state by the symplectic Euler method into STAGE."""
+    """Compute the new state of one symplectic Euler step into STAGE; return the status."""
     y, f, rate, stage, nq, nu = (
         CT.block(mem, CT.Y_NEW),
         CT.block(mem, CT.F_NEW),
@@ -175,7 +175,7 @@ def symplectic(mem, rhs, context, h):
 
 @kernel
 def semi_implicit_interpolate(out, mem, t):
-    """Compute the state at t inside the last step."""
+    """Compute the state at t inside the last step by cubic Hermite interpolation."""
     hermite(out, mem, t)
 
 

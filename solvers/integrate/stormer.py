@@ -112,7 +112,7 @@ def begin_sums(mem):
 
 @kernel
 def shift_history(mem, f):
-    """Make f the newest value of the history."""
+    """Make f the newest entry of the history of rates."""
     for j in range(PAST - 1, 0, -1):
         CT.copy(CT.block(mem, HISTORY + j), CT.block(mem, HISTORY + j - 1))
     CT.copy(CT.block(mem, HISTORY), f)
@@ -120,7 +120,7 @@ def shift_history(mem, f):
 
 @kernel
 def add_to_sums(mem, f):
-    """Advance the sums by the newest f."""
+    """Advance the sums S1, S2 of the summed form by the newest f."""
     sums, speeds = CT.block(mem, SUMS), CT.block(mem, SPEEDS)
     for i in range(len(f) - 1, -1, -1):
         k = int(speeds[i])
@@ -141,7 +141,7 @@ def replace_newest(mem, f):
 
 @kernel
 def explicit_formula(mem, y):
-    """Compute the state at t_{n+1} from the history at t_n."""
+    """Predict the state at t_{n+1} by the explicit formula from the history at t_n."""
     h, sums, speeds = mem[CT.H_GIVEN], CT.block(mem, SUMS), CT.block(mem, SPEEDS)
     for i in range(len(y)):
         k = int(speeds[i])
@@ -153,7 +153,7 @@ def explicit_formula(mem, y):
 
 @kernel
 def implicit_formula(mem, y):
-    """Compute the state at t_n from sums and history including f_n."""
+    """Compute the state at t_n by the implicit formula from sums and history including f_n."""
     h, sums, speeds = mem[CT.H_GIVEN], CT.block(mem, SUMS), CT.block(mem, SPEEDS)
     for i in range(len(y)):
         k = int(speeds[i])

@@ -84,7 +84,7 @@ def add_polynomial(out, mem, s, factor):
 
 @kernel
 def stormer_interpolate(out, mem, t):
-    """Compute the state at t inside the last step."""
+    """Compute the state at t inside the last Stormer step by its dense output."""
     y_old, h, last = block(mem, Y_OLD), mem[H_GIVEN], mem[H]
     if last == 0.0:
         copy(out, block(mem, Y_NEW))

@@ -29,7 +29,7 @@ class Tableau(NamedTuple):
 
     @property
     def b(self) -> tuple[float, ...]:
-        """Return the weights of the solution, per stage."""
+        """Return the weights b of the solution, one per stage."""
         row = self.a[self.stages - 1]
         return (*row, *(0.0,) * (len(self.c) - len(row)))
 
@@ -80,7 +80,7 @@ class Tableau(NamedTuple):
         return found
 
     def stability(self) -> float:
-        """Return the end of the stability region on the negative real axis."""
+        """Return the end of the stability interval on the negative real axis."""
         powers, stage = [], [1.0] * len(self.c)
         for _ in range(self.stages):
             powers.append(sum(x * y for x, y in zip(self.b, stage, strict=True)))
@@ -127,7 +127,7 @@ def size(tree: Tree) -> int:
 
 
 def density(tree: Tree) -> int:
-    """Return gamma(t): the product of the sizes of all subtrees."""
+    """Return the density gamma(t) of a rooted tree: the product of the sizes of all its subtrees."""
     found = size(tree)
     for branch in tree:
         found *= density(branch)

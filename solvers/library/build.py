@@ -55,7 +55,7 @@ def ready(name: str, processor: str = "") -> bool:
 
 
 def linker() -> list[str] | None:
-    """Return the command that links libraries; None if LLVM links them in memory."""
+    """Return the command of a linker for shared libraries; None if LLVM must link them in memory."""
     try:
         return compiler() if sys.platform.startswith("linux") else None
     except LibraryError:

@@ -146,7 +146,7 @@ def needed_library(name: str) -> Shared | ObjectCode:
 
 
 def connect(entry: str) -> None:
-    """Give the core library the address of an entry that it calls through a hook."""
+    """Give the core library the address of an entry point that it calls through a hook."""
     cell = needed_library("core").cell(f"kt_hook_{entry}{suffix_of(level())}")
     cell.value = ctypes.cast(function(entry), ctypes.c_void_p).value
 

@@ -22,7 +22,7 @@ FLAGS = {
 
 
 def suffix_of(name: str) -> str:
-    """Return the suffix of entry names for a processor level."""
+    """Return the suffix that entry names have for a processor level."""
     return SUFFIXES.get(name, "")
 
 

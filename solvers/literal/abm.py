@@ -49,7 +49,9 @@ def abm(model, ws):
 
 @kernel
 def eliminate_inertia(model, ws, j):
-    """Fill K_j = M*_jA_j, U_j = D_j⁻¹A_jᵀ (rows), H_jM*_j = M*_j − K_jD_j⁻¹K_jᵀ in ws.X, and pass it to the parent."""
+    """Compute K_j = M*_jA_j, U_j = D_j⁻¹A_jᵀ (rows) and the remaining inertia H_jM*_j = M*_j −
+    K_jD_j⁻¹K_jᵀ in ws.X, and add it to the parent; return the status.
+    """
     joint_columns(model, ws, j, ws.K)
     status = factor_joint(model, ws, j, ws.K)
     if status != 0:
@@ -85,7 +87,7 @@ def solve_rows(model, ws, j, A):
 
 @kernel
 def apply_elimination(model, ws, j, f):
-    """Return H_j f = f − K_jU_jf."""
+    """Return H_j f = f − K_jU_jf: a force after the elimination of joint j."""
     x = f
     for s in range(model.u_at[j], model.u_at[j + 1]):
         x = axpy6(-dot6(get6(ws.U, 6 * s), f), get6(ws.K, 6 * s), x)
@@ -94,7 +96,7 @@ def apply_elimination(model, ws, j, f):
 
 @kernel
 def abm_reactions(model, ws):
-    """Fill ws.reaction after `abm`: R_i = M*_iw_i − F*_i."""
+    """Compute the joint reactions R_i = M*_iw_i − F*_i in ws.reaction after `abm`."""
     for i in range(1, model.parent.size):
         put6(ws.reaction, 6 * i, sub6(mv6(ws.Ms, 36 * i, get6(ws.w, 6 * i)), get6(ws.Fs, 6 * i)))
     return 0

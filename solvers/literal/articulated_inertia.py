@@ -27,7 +27,7 @@ def start_inertias(model, ws):
 
 @kernel
 def joint_columns(model, ws, i, K):
-    """Fill columns K_s = M*_i A_s of joint i."""
+    """Compute the columns K_s = M*_i A_s of joint i: articulated inertia times tangent columns."""
     for s in range(model.u_at[i], model.u_at[i + 1]):
         put6(K, 6 * s, mv6(ws.Ms, 36 * i, get6(ws.A, 6 * s)))
 
@@ -62,8 +62,8 @@ def factor_joint(model, ws, i, K):
 
 @kernel
 def pass_inertia(model, ws, i):
-    """Add C_iᵀ H_i C_i (H_i in ws.X) to M*_κ of the parent, and its scale to the parent's noise
-    level.
+    """Add C_iᵀ H_i C_i (the remaining inertia, H_i in ws.X) to M*_κ of the parent, and its scale to
+    the parent's noise level.
     """
     k = model.parent[i]
     if k == 0:

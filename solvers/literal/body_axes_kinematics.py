@@ -56,7 +56,9 @@ def literal_place(model, ws, t):
 
 @kernel
 def literal_positions(model, ws):
-    """Fill G, rho, Rg, A, vh, Z and Ap of all bodies from ws.q; the ground is fixed."""
+    """Compute G, rho, Rg, A, vh, Z and Ap (joint transforms, tangent columns, complements) of all
+    bodies from ws.q; the ground is fixed.
+    """
     put9(ws.Rg, 0, UNIT)
     put6(ws.v, 0, ZERO6)
     put6(ws.w, 0, ZERO6)
@@ -122,7 +124,9 @@ def active_forces(model, ws):
 
 @kernel
 def joint_wrench(model, ws, i, x):
-    """Return A_i(A_iᵀA_i)⁻¹ x_i of a vector x over the speeds."""
+    """Return the wrench A_i(A_iᵀA_i)⁻¹ x_i that joint forces x_i of a vector x over the speeds
+    exert on body i.
+    """
     y = ZERO6
     for k in range(model.u_at[i], model.u_at[i + 1]):
         if x[k] != 0.0:

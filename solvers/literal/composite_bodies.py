@@ -1,6 +1,7 @@
-"""Composite rigid bodies and the mass matrix they give ([Sh24] (2.15)-(2.22)).
+"""Composite rigid bodies and the mass matrix computed from them ([Sh24] (2.15)-(2.22)).
 
-M*_i = M_i + Σ C_jᵀM*_jC_j keeps the form of a rigid body: m, h, J (10 numbers). M_ij = A_iᵀM*_iT_ijA_j for j on the path 0 -> i.
+M*_i = M_i + Σ C_jᵀM*_jC_j has the form of a rigid body's inertia: m, h, J (10 numbers). M_ij =
+A_iᵀM*_iT_ijA_j for j on the path 0 -> i.
 """
 
 from kinetree.solvers import layout as L

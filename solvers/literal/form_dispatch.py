@@ -23,13 +23,13 @@ from kinetree.solvers.literal.momentum_rates import momentum_rates
 
 
 def kernel_of(path: str) -> Callable:
-    """Return a kernel of this folder, from module.function."""
+    """Return a kernel of this folder, given as module.function."""
     module, function = path.split(".")
     return getattr(import_module(f"kinetree.solvers.literal.{module}"), function)
 
 
 def one_of(forms: Sequence[Form]) -> Callable:
-    """Return a kernel (model, ws, form) -> status that calls the kernel of the form with that code."""
+    """Return a kernel (model, ws, form) -> status that dispatches by the code of the form."""
     first, *others = forms
     this, code = kernel_of(first.kernel), first.code
     if not others:

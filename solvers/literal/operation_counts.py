@@ -32,7 +32,7 @@ def costs(
 
 
 def tree_numbers(n: list[int], kappa: list[int]) -> tuple[list[int], list[int], list[int]]:
-    """Return η_i, |P_i| and μ_i; entry 0 is the root."""
+    """Return per body the numbers η_i, |P_i| and μ_i of the cost formulas; entry 0 is the root."""
     count = len(n)
     eta, depth = [0] * count, [0] * count
     mu = [0] + [6 - f for f in n[1:]]

@@ -24,7 +24,7 @@ ATTEMPTS = 24
 
 @kernel
 def close_speeds(model, ws, t, bit):
-    """Compute speeds that satisfy the constraints, changing given ones only if necessary; return
+    """Compute speeds that satisfy the constraints, changing given values only if necessary; return
     the status.
     """
     for attempt in range(2):

@@ -54,8 +54,8 @@ def size_of(model, ws):
 
 @kernel
 def rate_of_motion(model, ws):
-    """Return the rate [1/s] of the loop motion: the fastest joint on the paths, and the root of its
-    acceleration.
+    """Return the rate [1/s] of the loop motion, √(u² + |u̇|) for the fastest joint speeds u and
+    accelerations u̇ on the paths.
     """
     size = size_of(model, ws)
     speed, acceleration = 0.0, 0.0

@@ -81,7 +81,7 @@ def less(ws, at, p):
 
 @kernel
 def subtract_threes(ws, at, a, b):
-    """Subtract block a times block b transposed from the block at `at`."""
+    """Subtract a bᵀ of two 3 x 3 blocks from the block at index `at`."""
     A, B = rows_of(ws, a), rows_of(ws, b)
     less(ws, at, row_by_three(A[0], B))
     less(ws, at + 3, row_by_three(A[1], B))
@@ -90,7 +90,7 @@ def subtract_threes(ws, at, a, b):
 
 @inline
 def solved_row(p, F):
-    """Return p F⁻ᵀ for a 3 x 3 factor F whose diagonal holds reciprocals."""
+    """Return p F⁻ᵀ for a row p and a 3 x 3 triangular factor F whose diagonal holds reciprocals."""
     a = p[0] * F[0][0]
     b = (p[1] - a * F[1][0]) * F[1][1]
     return (a, b, (p[2] - a * F[2][0] - b * F[2][1]) * F[2][2])

@@ -72,8 +72,8 @@ def constrained(model, ws):
 
 @kernel
 def solve_filtered(model, ws):
-    """Compute multipliers by iterated regularisation; nearly redundant directions are damped by 1 -
-    (BLUR/(s + BLUR))^ROUNDS.
+    """Compute loop multipliers by iterated regularisation: nearly redundant directions (relative
+    size s) are damped by 1 - (BLUR/(s + BLUR))^ROUNDS.
     """
     solve_factor(model, ws, ws.loop_lam)
     for _ in range(ROUNDS - 1):

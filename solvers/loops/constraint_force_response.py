@@ -78,8 +78,8 @@ def push_at_ball(model, ws, g):
 
 @kernel
 def forget_bias(model, ws):
-    """Set the solution of the elimination to zero, so that `respond` returns the effect of
-    constraint forces alone.
+    """Set the solution of the elimination to zero, so that `respond` gives the effect of constraint
+    forces alone.
     """
     for i in range(1, model.parent.size):
         put3(ws.row, i * L.ROW + L.W_DA, (0.0, 0.0, 0.0))
@@ -93,7 +93,9 @@ def forget_bias(model, ws):
 
 @kernel
 def respond(model, ws):
-    """Add M⁻¹ Jᵀ λ to ws.udot and the increments of acceleration; needs `place_multipliers`."""
+    """Add the response M⁻¹ Jᵀ λ to constraint forces to ws.udot and to the increments of
+    acceleration; `place_multipliers` must have run.
+    """
     for i in range(model.parent.size - 1, 0, -1):  # leaves -> root
         take_in(model, ws, i, True)
     accelerate_all(model, ws)
@@ -172,8 +174,8 @@ def yield_free(ws, at, first, own, rows):
 
 @kernel
 def take_in(model, ws, i, moving):
-    """Eliminate joint i for the wrench on body i and pass the remainder to the parent; `moving`
-    updates the solution.
+    """Eliminate joint i for a wrench on body i and pass the remaining wrench to the parent;
+    `moving` also updates the solution.
     """
     at = i * L.ROW
     f = get3(ws.push, 6 * i)

@@ -53,7 +53,7 @@ def spread_rows(model, ws, metric):
 
 @kernel
 def spread_in_space(model, ws, g, metric):
-    """Compute the constraint rows of one spatial group."""
+    """Compute X and Z of the constraint rows of one spatial loop."""
     first = model.l_at[g]
     last = model.l_at[g + 1]
     rows = model.l_row[g + 1] - model.l_row[g]
@@ -154,7 +154,7 @@ def three_through_ball(model, ws, i, w, x, own, rows, metric):
 
 @kernel
 def three_through_columns(model, ws, i, w, x_at, own, rows, metric):
-    """Propagate three rows through the speeds of a joint, last speed first."""
+    """Propagate three constraint rows through the speeds of a joint, last speed first."""
     f, n = get3(ws.loop_w, w), get3(ws.loop_w, w + 3)
     h, m = get3(ws.loop_w, w + 6), get3(ws.loop_w, w + 9)
     k, o = get3(ws.loop_w, w + 12), get3(ws.loop_w, w + 15)
@@ -185,8 +185,8 @@ def three_through_columns(model, ws, i, w, x_at, own, rows, metric):
 
 @kernel
 def spread_entry(model, ws, g, e, rows, metric):
-    """Compute the rows of one body on a loop path and pass the remaining wrenches to its
-    predecessor.
+    """Compute X and Z of the constraint rows at one body on a loop path, and pass the remaining
+    wrenches to its predecessor.
     """
     i = model.l_body[e]
     if metric != L.WEIGHTS and model.joint[i] == L.Joint.SPHERICAL:
@@ -235,7 +235,9 @@ def slopes_in_ground(model, ws, g, i, j):
 
 @kernel
 def spread_columns(model, ws, g, e, i, rows, metric):
-    """Propagate the rows of a group through joint i, one rank-one step per speed, last first."""
+    """Propagate the constraint rows of a group through joint i, one rank-one step per speed, last
+    speed first.
+    """
     own = model.l_row[g]
     for k in range(model.u_at[i + 1] - model.u_at[i] - 1, -1, -1):
         j = model.u_at[i] + k
@@ -295,7 +297,7 @@ def put_rows(ws, at, rows, x, z):
 
 @kernel
 def spread_ball(model, ws, g, e, i, rows, metric):
-    """Propagate the rows of a group through a spherical joint as one 3 x 3 block."""
+    """Propagate the constraint rows of a group through a spherical joint as one 3 x 3 block."""
     at = i * L.ROW
     K = get6(ws.row, at + L.W_INV)
     H = get9(ws.row, at + L.W_H)
@@ -325,7 +327,7 @@ def free_blocks(ws, at):
 
 @kernel
 def spread_free(model, ws, g, e, i, rows, metric):
-    """Propagate the rows of a group through a free joint as one 6 x 6 block."""
+    """Propagate the constraint rows of a group through a free joint as one 6 x 6 block."""
     at = i * L.ROW
     K, HK, Q = free_blocks(ws, at)
     force = slopes_in_ground(model, ws, g, i, model.u_at[i])

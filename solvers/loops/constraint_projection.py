@@ -133,7 +133,7 @@ def project_near(model, ws, t):
 
 @kernel
 def familiar(model, ws):
-    """Return whether the rows and the factor of the last evaluation are valid for position
+    """Return whether constraint rows and factor of the last evaluation may be reused for position
     corrections.
     """
     last = model.l_kind.size - 1

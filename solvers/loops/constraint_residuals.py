@@ -35,7 +35,7 @@ NONE = (0.0, 0.0, 0.0)  # of a ball's turns, which no row holds
 
 @kernel
 def rotation_vector(R):
-    """Return the axis times angle of a rotation matrix, angle up to pi."""
+    """Return the rotation vector (axis times angle, at most pi) of a rotation matrix."""
     w, x, y, z = quaternion_of(R)
     s = math.sqrt(x * x + y * y + z * z)
     if s < 1e-8:
@@ -227,7 +227,7 @@ def ball_at_rest(model, ws, g):
 
 @inline
 def rest_at(ws, row, r):
-    """Return the acceleration at u̇ = 0 of the point at r from a body's origin."""
+    """Return the acceleration at u̇ = 0 of the body's point at distance r from its origin."""
     om = get3(ws.row, row + L.W_OM)
     return add3(
         get3(ws.row, row + L.W_A0),
@@ -237,13 +237,13 @@ def rest_at(ws, row, r):
 
 @inline
 def increment_at(ws, row, r):
-    """Return the increment of acceleration of the point at r from a body's origin."""
+    """Return the increment of acceleration of the body's point at distance r from its origin."""
     return add3(get3(ws.row, row + L.W_DB), cross(get3(ws.row, row + L.W_DA), r))
 
 
 @kernel
 def difference(ws, a, b):
-    """Return the vector at offset b of the body rows minus the one at offset a."""
+    """Return the vector stored at offset b of the body rows minus the one at offset a."""
     return sub3(get3(ws.row, b), get3(ws.row, a))
 
 

@@ -31,13 +31,13 @@ ALL, PLACING, MOVING = 0, 1, 2
 
 @kernel
 def rows_in(model, k):
-    """Return the rows of group k."""
+    """Return the number of constraint rows of group k."""
     return model.l_row[k + 1] - model.l_row[k]
 
 
 @kernel
 def block_at(model, k, m):
-    """Return the start of block (k, m) of the envelope."""
+    """Return the index of block (k, m) in the envelope storage."""
     return model.l_env[k] + rows_in(model, k) * (model.l_row[m] - model.l_row[model.l_first[k]])
 
 
@@ -72,7 +72,9 @@ def square(ws, at, first, columns, rows):
 
 @kernel
 def add_shared(model, ws, k, m):
-    """Compute block (k, m), the products over bodies on the paths of both groups."""
+    """Compute block (k, m) of the Gram matrix: products over the bodies on the paths of both
+    groups.
+    """
     at = block_at(model, k, m)
     rows, cols = rows_in(model, k), rows_in(model, m)
     for c in range(rows * cols):
@@ -219,8 +221,8 @@ def factor_group(model, ws, k, rows, at, limit):
 
 @kernel
 def factor_in_order(model, ws, k, rows, at):
-    """Factor a diagonal block whose pivots are all clear in the order of its rows; return the
-    smallest relative pivot, or 0 if left unchanged.
+    """Factor a diagonal block, whose pivots are all clearly nonzero, in the order of its rows;
+    return the smallest relative pivot, or 0 if left unchanged.
     """
     S = ws.small
     clear = 1.0

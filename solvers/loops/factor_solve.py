@@ -1,4 +1,4 @@
-"""Forward and back substitution by groups with the factor of `envelope_cholesky`."""
+"""Forward and back substitution by row groups with the factor of `envelope_cholesky`."""
 
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.block3_factor import back_three, lower_three, pass_three, upper_three
@@ -35,7 +35,7 @@ def solve_factor(model, ws, x):
 
 @kernel
 def solve_transposed(model, ws, x):
-    """Perform the back substitution of `solve_factor`, last group first."""
+    """Perform the back substitution of `solve_factor` with the transposed factor, last group first."""
     for k in range(model.l_kind.size - 1, -1, -1):
         rows = rows_in(model, k)
         own = model.l_row[k]

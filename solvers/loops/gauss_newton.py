@@ -26,7 +26,7 @@ def weigh(model, ws, bit, held):
 
 @kernel
 def limit_step(ws):
-    """Return the factor that limits the largest component of ws.udot to REACH."""
+    """Return the factor that limits the largest component of the step ws.udot to REACH."""
     top = REACH
     for j in range(ws.udot.size):
         top = max(top, abs(ws.udot[j]))

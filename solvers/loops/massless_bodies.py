@@ -38,15 +38,15 @@ def lend(model, ws):
 
 @kernel
 def forget_debts(ws):
-    """Set the accumulated correction of massless bodies to zero."""
+    """Set the accumulated correction for the proximal inertia of massless bodies to zero."""
     for c in range(ws.ghost_w.size):
         ws.ghost_w[c] = 0.0
 
 
 @kernel
 def claim(model, ws):
-    """Apply the proximal inertia times the change of acceleration to every massless body; return
-    the largest relative change.
+    """Apply the proximal inertia times the change of acceleration as a load on every massless body;
+    return the largest relative change.
     """
     worst = 0.0
     push_nothing(ws)

@@ -24,7 +24,7 @@ NO_FARTHER = 1.0 + 1e-12  # rounding of a sum of squares
 
 @kernel
 def distance(model, ws):
-    """Return the weighted squared distance between the start values and ws.q, and leave the
+    """Return the weighted squared distance between the start values and ws.q, and store the
     difference in ws.loop_mark.
     """
     departure(model, ws, ws.loop_q, ws.loop_mark)

@@ -28,14 +28,18 @@ def find_planes(model, ws):
 
 @kernel
 def parts_of_plane(model, g, axis):
-    """Return whether the other two constraint rows are the translations perpendicular to the axis."""
+    """Return whether the two other constraint rows of group g are the translations perpendicular to
+    the axis.
+    """
     first, second = model.l_part[model.l_row[g]], model.l_part[model.l_row[g] + 1]
     return second < 3 and first != axis and second != axis
 
 
 @kernel
 def stays_in_plane(model, ws, g, axis):
-    """Return whether all joints on the paths of a group preserve the plane normal to a ground axis."""
+    """Return whether all joints on the paths of a group preserve the plane normal to a ground axis
+    (1, 2, 3 for x, y, z).
+    """
     for e in range(model.l_at[g], model.l_at[g + 1]):
         up = model.l_up[e]
         n = (1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
@@ -54,8 +58,8 @@ def stays_in_plane(model, ws, g, axis):
 
 @kernel
 def spread_in_plane(model, ws, g, axis, metric):
-    """Compute the constraint rows of a planar group, as `constraint_jacobian.spread_rows` does in
-    space.
+    """Compute X and Z of the constraint rows of a planar loop, as `constraint_jacobian.spread_rows`
+    does for spatial ones.
     """
     first = model.l_at[g]
     last = model.l_at[g + 1]
@@ -74,7 +78,9 @@ def spread_in_plane(model, ws, g, axis, metric):
 
 @kernel
 def plane_entry(model, ws, g, e, axis, metric):
-    """Compute the rows of one body on the path: two forces and one moment, three rows at once."""
+    """Compute X and Z of the three rows (two forces and one moment) of a planar loop at one body on
+    its path.
+    """
     i = model.l_body[e]
     one, two = (axis + 1) % 3, (axis + 2) % 3
     w, own = 36 * e, model.l_row[g]

@@ -95,8 +95,8 @@ def answer(model, ws, n):
 
 @kernel
 def eliminate_sets(ws, count):
-    """Solve for ws.set_lam by Gauss-Jordan elimination with relative pivots; dependent ones become
-    0.
+    """Solve for the impulses ws.set_lam of the set speeds by Gauss-Jordan elimination with relative
+    pivots; dependent ones become 0.
     """
     while True:
         p = -1

@@ -101,7 +101,7 @@ def lanes_sqrt(a):
 
 @kernel
 def steep(factor, slopes):
-    """Return factor times derivatives, and 0 where the derivative is 0, even for an infinite
+    """Return a factor times derivatives, with 0 wherever the derivative is 0, even for an infinite
     factor.
     """
     return select(slopes == 0.0, lanes_of(0.0), factor * slopes)
@@ -141,7 +141,9 @@ def dual_abs(a):
 
 @kernel
 def ahead(a, b):
-    """Return whether a is larger than b, or equal and growing faster along the generic direction."""
+    """Return whether a is larger than b, or equal to it and growing faster along the generic
+    direction.
+    """
     if value_of(a) != value_of(b):
         return value_of(a) > value_of(b)
     return leaning(slopes_of(a) - slopes_of(b)) > 0.0
@@ -158,8 +160,8 @@ def lanes_smaller_of(a, b):
 
 
 def dual_larger(a, b):
-    """Return the larger of two numbers with its derivatives; max + min = a + b holds for equal
-    ones, too.
+    """Return the larger of two dual numbers with its derivatives, such that max + min = a + b also
+    for equal values.
     """
     first = as_dual(a)
     second = as_dual(b)
@@ -205,7 +207,7 @@ def dual_mod(a, b):
 # -- sine and cosine ------------------------------------------------------------------------------------------------------------------------
 @kernel
 def lanes_sincos(x):
-    """Return sine and cosine of lanes; large angles are computed lane by lane."""
+    """Return sine and cosine of all lanes; large angles are computed lane by lane."""
     turns = floors(x * (2.0 / math.pi) + 0.5)
     if not every(sizes(turns) < MOST_TURNS):
         s = x

@@ -1,4 +1,4 @@
-"""The few operations on lanes and duals from which `functions` builds the rest."""
+"""Primitive operations on lanes and duals, from which `elementary_functions` builds all others."""
 
 from llvmlite import ir
 from numba import types

@@ -43,7 +43,7 @@ def slopes3(a):
 
 @inline
 def rise3(a):
-    """Return a vector of duals with value zero and the given derivatives."""
+    """Return a vector of duals with zero values and the given derivatives."""
     return (
         dual_of(0.0, lanes_of(a[0])),
         dual_of(0.0, lanes_of(a[1])),
@@ -74,7 +74,7 @@ def move_from(model, ws, duals, first):
 
 @kernel
 def solve_slopes(model, ws, duals, first):
-    """Compute derivatives of u̇; bodies before `first` do not move along these directions."""
+    """Compute the derivatives of u̇; bodies before `first` do not move along these directions."""
     for i in range(model.parent.size - 1, 0, -1):
         if i >= first:
             yield_body(model, ws, duals, duals, i)
@@ -127,7 +127,9 @@ def yield_body(model, ws, duals, frame, i):
 
 @kernel
 def follow(model, ws, duals, i):
-    """Compute derivatives of u̇ of joint i and of the accelerations at O_i."""
+    """Compute the derivatives of u̇ of joint i and of the acceleration at its origin O_i (sweep
+    from the root).
+    """
     at = i * L.ROW
     p = model.parent[i] * L.ROW
     j = model.u_at[i]

@@ -263,7 +263,7 @@ def is_far_off(mem, ws):
 
 @kernel
 def finish_run(I, W, mem, ev, model, ws, target, status):
-    """Leave the state at the target, the event or the failure, and return the status."""
+    """Leave the unit's state at the target, the event or the failure, and return the status."""
     t = C.time_of(mem)
     if status != 0 and status != EVENT:
         status = find_cause(model, ws, status)

@@ -156,8 +156,8 @@ def carry_state_across(model, ws, knot, y):
 
 @kernel
 def pass_host_breakpoint(I, F, W, t):
-    """Carry out the breakpoint announced to a model exchange host once t has reached it, and announce
-    the next one.
+    """Model exchange: apply the breakpoint announced to the host once t has reached it, and
+    announce the next one; return the status.
     """
     model, ws = structure(I, F, W)
     status, knot = 0, W.next

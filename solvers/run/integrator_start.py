@@ -1,5 +1,5 @@
-"""Selects and starts the integrator at the beginning of a stage, and implements automatic
-switching.
+"""Selection and start of the integrator at the beginning of a stage, and automatic switching
+between methods.
 """
 
 import math

@@ -104,7 +104,9 @@ def any_marked(flags):
 
 @kernel
 def watched_steps(model, lanes, memory, plan, method, flags, begin, end):
-    """Make equal steps from `begin` to `end`, checking the guards after each; return the status."""
+    """Make equal steps of all lanes from `begin` to `end`, checking the guards after each; return
+    the status.
+    """
     seen = memory[interval_start_at(lanes, plan) + lanes.q.size + lanes.u.size + lanes.x.size :]
     count = max(1.0, math.ceil((end - begin) / method[FIXED] - STEP_COUNT_TOLERANCE))
     h, status, done = (end - begin) / count, 0, 0.0

@@ -45,7 +45,7 @@ def detect_sliding(I, W, mem, context, target):
 
 @kernel
 def state_register(context, j):
-    """Return the register of entry j of y = (q, u, x)."""
+    """Return the register of entry j of the state vector y = (q, u, x)."""
     model, ws = context
     h, nq, nu = model.header, ws.q.size, ws.u.size
     return h.r_q + j if j < nq else h.r_u + j - nq if j < nq + nu else h.r_x + j - nq - nu

@@ -41,7 +41,8 @@ def program_scratch(n, p):
 def solve_program(z, H, g, rows, bounds, n, m, p, scratch):
     """Write the solution to z and return the number of factorisations, or NOT_SOLVED.
 
-    `bounds` holds low, high and compliance of all rows one after another. H, g and rows are overwritten.
+    `bounds` holds low, high and compliance of all rows consecutively. H, g and rows are
+    overwritten.
     """
     R = 2 * n + p
     factors, table = scratch, scratch[n * n + 4 * n :]
@@ -168,7 +169,7 @@ def solve_factored(L, n, x):
 
 @kernel
 def row_value(r, z, rows, table, n, m, R):
-    """Return a_r·z."""
+    """Return the constraint value a_r·z of row r."""
     if r < n:
         return z[r]
     if r < 2 * n:
@@ -266,7 +267,7 @@ def find_residual(out, z, H, g, rows, table, n, m, R):
 
 @kernel
 def soft_value(r, z, rows, table, n, m, R):
-    """Return a_r·z + s_r."""
+    """Return the relaxed constraint value a_r·z + s_r of row r, with its slack s_r."""
     push = table[PUSH_UP * R + r] - table[PUSH_DOWN * R + r]
     return row_value(r, z, rows, table, n, m, R) + table[SOFT * R + r] * push
 

@@ -130,7 +130,7 @@ class Copier:
             self.origin.templates[section, name] = template
 
     def stages(self, stages: list[Any]) -> list[Any]:
-        """Return stages in order, with `copies` and sequences repeated."""
+        """Return the stages in order, with `copies` expanded and sequences repeated."""
         made: list[Any] = []
         for index, stage in enumerate(stages):
             path = ("stages", index)
@@ -235,7 +235,7 @@ def calculate(node: ast.expr, i: int) -> int:
 
 
 def volume(value: Any) -> tuple[int, int]:
-    """Return the number of values and of characters."""
+    """Return the numbers of values and of characters of a raw description."""
     nodes, characters, stack = 0, 0, [value]
     while stack:
         each = stack.pop()

@@ -1,4 +1,6 @@
-"""A brake or clutch along a coordinate, which truly holds: an elastic twist that slips beyond the largest force."""
+"""A brake or clutch along a coordinate that holds without creeping: an elastic twist that slips
+beyond the largest force.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def states(force: BrakeForce) -> dict[str, OwnState]:
 
 
 def add_brake(builder: Builder, label: str, force: BrakeForce) -> None:
-    """Add a brake with stiction."""
+    """Add a brake with stiction along a coordinate."""
     key = f"forces.{label}"
     index, rate = speed_of(builder, force.coordinate)
     limit, stiffness, damping = (

@@ -114,7 +114,7 @@ class Turned:
         )
 
     def rate(self, spin: Vector, sign: float = -0.5) -> Vector:
-        """Return the rate of the rotation vector."""
+        """Return the rate of the rotation vector from the angular velocity `spin`."""
         once = self.vector.cross(spin)
         return spin.plus(once.times(sign)).plus(self.vector.cross(once).times(self.c))
 

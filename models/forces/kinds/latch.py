@@ -50,7 +50,7 @@ def states(force: LatchForce) -> dict[str, OwnState]:
 
 
 def add_latch(builder: Builder, label: str, force: LatchForce) -> None:
-    """Add a spring that breaks at its strength."""
+    """Add a latch: a spring that opens at its strength and stays open."""
     key = f"forces.{label}"
     ends, length, rate = line_sensors(builder, label, force.between)
     k, c, free, strength, release = (

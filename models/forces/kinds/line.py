@@ -35,7 +35,7 @@ class LineForce(Elastic):
 
 
 def add_line(builder: Builder, label: str, force: LineForce) -> None:
-    """Add a spring, damper or prescribed force between two points; a rope never pushes, a buffer
+    """Add a spring, damper or prescribed force between two points. A rope never pushes, a buffer
     never pulls.
     """
     ends, length, rate = line_sensors(builder, label, force.between)

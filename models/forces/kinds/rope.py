@@ -188,7 +188,7 @@ def _wrap(before: Vector, after: Vector, sheave: _Pass) -> E:
 
 
 def _wound(force: RopeForce, builder: Builder, key: str) -> tuple[E, E]:
-    """Return the length of rope on the drum and its derivative by the angle."""
+    """Return the length of rope wound on the drum and its derivative by the drum's angle."""
     drum = force.drum
     assert drum is not None
     angle, radius = name(drum.coordinate), E(builder.node(drum.radius, f"{key}.drum.radius"))

@@ -56,7 +56,7 @@ def states(force: TyreForce) -> dict[str, OwnState]:
 
 
 def add_tyre(builder: Builder, label: str, force: TyreForce) -> None:
-    """Add a wheel that rolls freely and resists motion along its axle."""
+    """Add a tyre that rolls freely and resists motion along its axle."""
     key, body = f"forces.{label}", builder.body[force.body]
     point, radius = (
         vector_of(builder, force.point, f"{key}.point"),

@@ -86,8 +86,8 @@ class Shear(Part):
 
 
 class WheelForce(Standing):
-    """Wheel of a spinning body with drive, brake and steering: longitudinal and lateral slip, holds
-    without creeping.
+    """Wheel of a spinning body with drive, brake and steering: longitudinal and lateral slip; holds
+    at standstill without creeping.
     """
 
     kind: Literal["wheel"] = "wheel"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class WrenchForce(ForceTable):
-    """Force and moment on a body from outside."""
+    """External force and moment on a body."""
 
     kind: Literal["wrench"] = "wrench"
     body: str = Field(description="The loaded body")
@@ -79,7 +79,7 @@ def wrench_book(
 
 
 def add_wrench(builder: Builder, label: str, force: WrenchForce) -> None:
-    """Add an external force and moment."""
+    """Add an external force and moment on a body."""
     define_force(builder, label, norm(builder, force.force))
     frame = int(force.frame == "body")
     arguments = (

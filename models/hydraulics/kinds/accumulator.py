@@ -29,7 +29,7 @@ class AccumulatorElement(Named):
 
 
 def add_accumulator(circuit: Circuit, label: str, element: AccumulatorElement) -> None:
-    """Add a gas accumulator; below the precharge its bladder closes."""
+    """Add a gas accumulator to its volume; below the precharge pressure its bladder closes."""
     full, precharge, n = (
         circuit.number(label, element, key) for key in ("gas", "precharge", "exponent")
     )

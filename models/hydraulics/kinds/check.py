@@ -26,7 +26,7 @@ class CheckElement(Edge):
 
 
 def add_check(circuit: Circuit, label: str, element: CheckElement) -> None:
-    """Add a one-way flow above the opening pressure drop."""
+    """Add a one-way flow through the valve above its opening pressure difference."""
     drop = pressure(element.path[0]) - pressure(element.path[1])
     value = circuit.number(label, element, "gain") * larger(
         drop - circuit.number(label, element, "opens"), 0.0

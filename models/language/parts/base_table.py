@@ -20,7 +20,7 @@ class Part(BaseModel):
 
 
 def at_station() -> Any:
-    """Return the key `station` of tables that name a body."""
+    """Return the schema key `station`, for tables that name a body."""
     return Field(
         default=None,
         description="On a beam: the place from its root, to which the point is added; left out: the x of the point [m]",

@@ -96,7 +96,7 @@ class Transform(Part):
 
 
 class Flexible(Part):
-    """A body that bends by modes, reduced by `kinetree flexible`."""
+    """A flexible body described by modes, reduced by `kinetree flexible`."""
 
     file: str = Field(description="File of `kinetree flexible`, beside the description")
     damping: float = Field(

@@ -1,4 +1,6 @@
-"""The table [chain]: a linear multi-mass chain M ẍ + F ẋ + C x = f(t), given by couplings from mass to mass or by matrices."""
+"""The table [chain]: a linear multi-mass chain M ẍ + F ẋ + C x = f(t), given by couplings between
+neighbouring masses or by matrices.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ Couplings = Annotated[
 
 
 class Support(Part):
-    """A spring from a mass to a support that moves: stiffness*(motion - x)."""
+    """A spring from a mass to a moving support: stiffness*(motion - x)."""
 
     stiffness: Number = Field(description="Of the spring, added to that of the couplings [N/m]")
     motion: InputNumber = Field(

@@ -1,4 +1,4 @@
-"""The keys that every controller has."""
+"""The keys common to all controllers."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class RateLimit(Controlled):
 
 
 class Sensor(Controlled):
-    """The input as a sensor gives it: sampled, late, in steps, with noise."""
+    """The input as a sensor gives it: sampled, delayed, quantised and noisy."""
 
     kind: Literal["sensor"] = "sensor"
     input: Law = Field(description="What is measured")

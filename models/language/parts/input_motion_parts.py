@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class Following(Part):
-    """A motion that an input gives: the input itself with its rates by two more, or the state of a filter of second order that follows it."""
+    """A motion prescribed by an input: the input itself with its derivatives from two more inputs,
+    or the state of a second-order filter that follows it.
+    """
 
     input: str = Field(description="The input that gives the amount")
     rate: str | None = Field(

@@ -9,7 +9,7 @@ from kinetree.models.language.parts.base_table import Named, Part
 
 
 class Reading(Part):
-    """A reading that the observer takes in at every sample."""
+    """A measurement that the observer processes at every sample."""
 
     value: Law = Field(description="What is read, as the model of the observer has it")
     reads: Law | None = Field(
@@ -36,15 +36,19 @@ class EstimatedNumber(Part):
 
 
 class EstimatedForce(EstimatedNumber):
-    """A force or moment that nobody measures, along a coordinate; an input of the mechanism needs none."""
+    """An unmeasured force or moment along a coordinate; it is not needed for an estimated input of
+    the mechanism.
+    """
 
     coordinate: str | None = Field(default=None, description="Coordinate along which it acts")
 
 
 class Observer(Named):
-    """An extended Kalman filter with the mechanism as its model, sampled beside the motion: values NAME.ESTIMATE and NAME.ESTIMATE.std.
+    """An extended Kalman filter with the mechanism as its model, sampled during the simulation:
+    values NAME.ESTIMATE and NAME.ESTIMATE.std.
 
-    `NAME.nis` is the mean squared normalised innovation of the last sample, 1 on average for a filter that is consistent.
+    `NAME.nis` is the mean squared normalised innovation of the last sample, 1 on average for a
+    filter that is consistent.
     """
 
     period: Number = Field(description="Sampling period [s]")

@@ -30,7 +30,7 @@ class PlannedCommand(Part):
 
 
 class TrackedValue(Part):
-    """A value that should follow a setpoint."""
+    """A value that should track a setpoint."""
 
     value: Law = Field(description="What is tracked")
     setpoint: Law = Field(default=0.0, description="What it should be; a law of time is foreseen")
@@ -53,10 +53,12 @@ class LimitedValue(Part):
 
 
 class PredictiveController(Controlled):
-    """Commands that make the predicted motion the best one over a horizon, found anew at every sample (model-predictive control).
+    """Model-predictive control: commands that optimise the predicted motion over a horizon,
+    computed anew at every sample.
 
-    The model is the mechanism itself: sum of weight (value - setpoint)**2 and of the costs of commands over `horizon` steps, by Gauss-Newton
-    steps (real-time iterations) with bounds of commands, rates and values.
+    The model is the mechanism itself: sum of weight (value - setpoint)**2 and of the costs of
+    commands over `horizon` steps, by Gauss-Newton steps (real-time iterations) with bounds of
+    commands, rates and values.
     """
 
     kind: Literal["predictive"] = "predictive"

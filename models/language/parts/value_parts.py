@@ -31,7 +31,7 @@ def read_in_si(*keys: str) -> BeforeValidator:
 
 
 class Parameter(Named):
-    """A named number that others are computed from."""
+    """A named value from which others are computed."""
 
     value: Number = Field(description="A number, or an expression over other parameters")
     unit: str = Field(
@@ -47,7 +47,7 @@ class Parameter(Named):
 
 
 class Input(Named):
-    """A number given from outside."""
+    """A value given from outside."""
 
     start: Number = Field(default=0.0, description="Value until one is given")
     unit: str = Field(

@@ -34,7 +34,7 @@ class Unit:
 
     @property
     def coherent(self) -> bool:
-        """Return whether numbers in this unit equal those in SI."""
+        """Return whether values in this unit equal those in SI."""
         return self.factor == 1.0 and self.offset == 0.0
 
     def to_si(self, value):

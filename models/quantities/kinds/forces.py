@@ -41,8 +41,8 @@ def place_of(builder: Builder, body: int) -> Place:
 
 
 def power(builder: Builder, label: str, output: Output) -> E:
-    """Return the power [W] of a force element, an actuator, or the forces along the coordinates of
-    a joint.
+    """Return the power [W] of a force element, an actuator, or all forces along a joint's
+    coordinates.
     """
     from kinetree.models.compilation.element_states import stands
 

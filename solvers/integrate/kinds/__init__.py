@@ -13,7 +13,7 @@ from kinetree.solvers.integrate.tableau import Tableau
 
 
 class Integrator(NamedTuple):
-    """The declaration of an integrator without its kernels."""
+    """The declaration of an integration method without its kernels: name, code, order, options."""
 
     name: str
     code: int  # stands in payloads and states: never given twice, never changed; says nothing else
