@@ -13,7 +13,7 @@ MOST_CELLS = 500
 
 
 class Track(Part):
-    """A straight strip of ground that stores the ruts of wheels; outside it the soil is always
+    """A straight strip of ground that stores the ruts of wheels; beyond its ends the soil is always
     undisturbed.
     """
 

@@ -36,8 +36,8 @@ class EstimatedNumber(Part):
 
 
 class EstimatedForce(EstimatedNumber):
-    """An unmeasured force or moment along a coordinate; it is not needed for an estimated input of
-    the mechanism.
+    """An unmeasured force or moment, along a coordinate or on a body; an unknown input of the
+    mechanism needs neither.
     """
 
     coordinate: str | None = Field(default=None, description="Coordinate along which it acts")
