@@ -68,14 +68,16 @@ def evaluate_guards_at(out, ev, guards, context, interpolate, mem, t):
 @kernel
 def find_root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise):
     """Return the time in (a, b] just after guard i crosses zero, by regula falsi (Illinois) with
-    bisection.
+    bisection; two evaluations for a guard that is linear in time.
     """
     g_a, g_b = g_a + sign * noise, g_b + sign * noise
     trial, tolerance = guard_values(ev, AT_TRY), time_resolution(mem, b)
-    held, slow, width = 0, 0, b - a
+    held, slow, width, looked = 0, 0, b - a, False
     while b - a > tolerance:
         t = b - g_b * (b - a) / (g_b - g_a)
-        if slow >= 3 or not a < t < b:
+        behind = t <= a and not looked  # the guard is zero at a, as one of time alone may be
+        looked = looked or behind
+        if slow >= 3 or not (a < t < b or behind):
             t, slow = 0.5 * (a + b), 0
         t = min(max(t, a + 0.5 * tolerance), b - 0.5 * tolerance)
         if (

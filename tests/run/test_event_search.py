@@ -149,6 +149,17 @@ def test_located_root_lies_beyond_crossing_within_tolerance(name, sign, noise):
     assert len(locator.asked) <= most
 
 
+@pytest.mark.parametrize("begin, step", [(0.0, 1.0), (7.3, 1e-3), (123.4, 0.02)])
+def test_an_instant_that_time_alone_tells_needs_three_evaluations(begin: float, step: float):
+    """A guard that is linear in time is exactly zero at its root, more often than not: what lies behind is looked at, not the middle."""
+    for part in np.linspace(0.01, 0.99, 50):
+        root, end = begin + part * step, begin + step
+        locator = Locator(ramp(root), begin=begin, end=end)
+        b = S.find_root(*locator.how, 0, 1.0, begin, root - begin, end, root - end, 0.0)
+        assert 0.0 < b - root < 1e-13 * max(step, min(end, 1.0)) + 4e-15 * end
+        assert len(locator.asked) <= 3
+
+
 @pytest.mark.parametrize(
     "begin, end, tolerance", [(0.0, 1000.0, 1e-10), (1e6, 1e6 + 1.0, 1e-7), (0.0, 1e-3, 1e-16)]
 )
