@@ -69,20 +69,29 @@ MODEL_INTS = (
     Field(
         "l_a",
         "nl",
-        "weld: the original body; ball: the joint's parent; coupling: first of three registers, value, rate, second derivative at u̇ = 0",
+        "weld: the original body; ball, hinge, Cardan joint: its parent; coupling: first of registers of value, rate, second derivative at u̇ = 0",
     ),
     Field(
         "l_b",
         "nl",
-        "weld: its twin, the last body of the group's paths; ball: the joint's child; coupling: its number among the rows of couplings",
+        "weld: its twin, the last body of the group's paths; ball, hinge, Cardan joint: its child; coupling: its number among the rows of couplings",
     ),
     Field("l_level", "nl", "2: the rows hold positions, 1: they hold speeds only"),
-    Field("l_from", "nl", "weld, ball: entry of body a among the paths, or -1 for the ground"),
-    Field("l_into", "nl", "weld, ball: entry of body b among the paths, or -1 for the ground"),
-    Field("l_axes", "nl", "weld, ball: the body in whose axes the rows stand, 0: ground axes"),
-    Field("l_point", "2*nl", "ball: registers of its place on body a and on body b"),
+    Field("l_from", "nl", "no coupling: entry of body a among the paths, or -1 for the ground"),
+    Field("l_into", "nl", "no coupling: entry of body b among the paths, or -1 for the ground"),
+    Field("l_axes", "nl", "no coupling: the body in whose axes the rows stand, 0: ground axes"),
+    Field("l_point", "2*nl", "ball, hinge, Cardan joint: registers of its place on bodies a and b"),
+    Field(
+        "l_turn",
+        "4*nl",
+        "registers. Hinge: two vectors on a across its axis, the axis and the first on b; Cardan joint: its axes on a, the second and the first on b",
+    ),
     Field("l_row", "nl+1", "rows of group k are l_row[k]:l_row[k+1]"),
-    Field("l_part", "nlr", "component of the weld's residual: 0-2 position, 3-5 rotation"),
+    Field(
+        "l_part",
+        "nlr",
+        "component of the residual: 0-2 position, 3-5 rotation; of a hinge 3, 4 about the vectors on a, of a Cardan joint 3 about the normal",
+    ),
     Field("l_at", "nl+1", "entries of group k are l_body[l_at[k]:l_at[k+1]], ascending"),
     Field("l_body", "nle", "body of entry e"),
     Field("l_up", "nle", "entry of its predecessor, or -1"),
@@ -233,7 +242,7 @@ WORK = (
     Field(
         "loop_even",
         "nl",
-        "1 where the last factorisation kept the three rows of group k in their own order",
+        "1 where the last factorisation kept the two or three rows of group k in their own order",
     ),
     Field("loop_g", "nlg", "envelope of J M⁻¹ Jᵀ and of its pivoted factor"),
     Field("loop_pivot", "nlr", "rows of a group in the order in which they became pivots"),
@@ -420,15 +429,9 @@ WORK = (
 )
 # flags and numbers of things: the same for all states that are evaluated together, never wide numbers
 PLAIN = (
-    "head",
-    "body_code",
-    "elem_code",
-    "loop_pivot",
-    "loop_found",
-    "loop_rank",
-    "loop_plane",
+    "head", "body_code", "elem_code", "loop_pivot", "loop_found", "loop_rank", "loop_plane",
     "loop_even",
-)
+)  # fmt: skip
 PLAIN += (
     "c_mode", "c_included", "c_impact", "c_begin", "c_hold", "c_friction", "c_turned", "c_forced",
     "c_free_count", "c_at",

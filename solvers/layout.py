@@ -105,6 +105,8 @@ class Loop(IntEnum):
         1  # one row: an expression over coordinates, speeds, points of bodies and time stays zero
     )
     BALL = 2  # up to three rows: a point of one body stays at a point of another; ground axes
+    HINGE = 3  # as BALL, and up to two rows: the bodies turn against each other about one axis
+    CARDAN = 4  # as BALL, and a row: an axis of one body stays perpendicular to one of the other
 
 
 class Contact(IntEnum):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.closing_balls import ball_ends, plain_balls
+from kinetree.models.compilation.closing_joints import PARTS, closing_of, plain_closings
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Body, Description, JointSpec
 from kinetree.models.expressions.node_arithmetic import E
@@ -46,23 +46,23 @@ class Twin:
 
 @dataclass(frozen=True)
 class CutTopology(Topology):
-    """A tree with the twins of cut joints as leaves; loop-closing balls that nothing reads have
-    none.
+    """A tree with the twins of cut joints as leaves; closing joints whose coordinates nothing reads
+    have none.
     """
 
     twins: tuple[Twin, ...] = ()
-    balls: tuple[str, ...] = ()
+    closings: tuple[str, ...] = ()
     halves: tuple[tuple[str, int], ...] = ()  # bodies that were cut, and into how many parts
 
 
 def with_twins(
     description: Description, tree: Topology, locked: Collection[str] = ()
 ) -> CutTopology:
-    """Return the tree with a leaf for every cut joint except unlocked plain ball joints."""
+    """Return the tree with a leaf for every cut joint except unlocked plain closing joints."""
     number = {GROUND: 0} | {body: k for k, body in enumerate(tree.order, 1)}
     masses = masses_of(description) if tree.cuts else {}
-    balls = plain_balls(description, tree.cuts, locked)
-    welded = tuple(joint for joint in tree.cuts if joint not in balls)
+    closings = plain_closings(description, tree.cuts, locked)
+    welded = tuple(joint for joint in tree.cuts if joint not in closings)
     twins = tuple(twin_of(description.joints[joint], joint, masses) for joint in welded)
     parts: dict[str, int] = {}
     for twin in twins:
@@ -75,7 +75,7 @@ def with_twins(
         cuts=tree.cuts,
         twins=twins,
         halves=tuple(parts.items()),
-        balls=balls,
+        closings=closings,
     )
 
 
@@ -146,7 +146,7 @@ def times(share: float, value: float | str | Node) -> float | str | Node:
 # -- constraint rows ----------------------------------------------------------------------------------------------------------------------
 @dataclass
 class Group:
-    """A group of constraint rows that belong together: six of a weld, three of a ball, one of a
+    """A group of constraint rows: six of a weld, three to five of a joint without a twin, one of a
     coupling.
     """
 
@@ -161,8 +161,9 @@ class Group:
     arms: tuple[
         tuple[int, int, int, int], ...
     ] = ()  # body, registers of a point and of the derivatives by its velocity and by the spin
-    points: tuple[int, int] = (-1, -1)  # registers of a ball's places on bodies a and b
-    axes: int = 0  # body in whose axes the rows of a weld or a ball stand
+    points: tuple[int, int] = (-1, -1)  # registers of a joint's places on bodies a and b
+    turns: tuple[int, int, int, int] = (-1, -1, -1, -1)  # registers of directions, see l_turn
+    axes: int = 0  # body in whose axes the rows stand, but those of couplings and held turns
 
     @property
     def rows(self) -> int:
@@ -178,10 +179,10 @@ def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
         b = topology.order.index(twin.name) + 1
         bodies = sorted({*path_set(parent, a), *path_set(parent, b)})
         groups.append(Group(twin.joint, L.Loop.WELD, a, b, tuple(bodies), parts=tuple(range(6))))
-    for joint in topology.balls if isinstance(topology, CutTopology) else ():
-        a, b, points = ball_ends(builder, joint)
+    for name in topology.closings if isinstance(topology, CutTopology) else ():
+        kind, a, b, points, turns = closing_of(builder, name)
         paths = tuple(sorted({*path_set(parent, a), *path_set(parent, b)}))
-        groups.append(Group(joint, L.Loop.BALL, a, b, paths, parts=(0, 1, 2), points=points))
+        groups.append(Group(name, kind, a, b, paths, parts=PARTS[kind], points=points, turns=turns))
     from kinetree.models.compilation.couplings import bodies_on_paths, coupling_rows
 
     for row in coupling_rows(builder):
@@ -242,6 +243,7 @@ def loop_arrays(
             "l_into",
             "l_axes",
             "l_point",
+            "l_turn",
             "l_body",
             "l_up",
             "l_x",
@@ -280,6 +282,7 @@ def loop_arrays(
         c["l_from"].append(place.get(group.a, -1) if welded else -1)
         c["l_into"].append(place.get(group.b, -1) if welded else -1)
         c["l_point"] += group.points
+        c["l_turn"] += group.turns
         c["l_axes"].append(group.axes)
         for body in group.bodies:
             c["l_body"].append(body)

@@ -145,8 +145,11 @@ def open_loop(row: int, compiled: Compiled, gap: float = 0.0) -> str:
     axes = f"axes of '{(*compiled.bodies, *compiled.twins)[body - 1]}'" if body else "ground axes"
     direction = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")[part]
     much = f" by {abs(gap):.3g} {'m' if part < TURNS else 'rad'}" if abs(gap) > CLOSED else ""
+    place = f"{direction} ({axes})"
+    if part >= TURNS and model_fields(compiled.ints, compiled.floats).l_kind[k] != Loop.WELD:
+        place = "a rotation that the joint does not let"
     return (
-        f"the loop at joint '{compiled.loops[k]}' stays open in {direction} ({axes}){much}: "
+        f"the loop at joint '{compiled.loops[k]}' stays open in {place}{much}: "
         "no position closes it; change dimensions or start values"
     )
 

@@ -31,11 +31,9 @@ def describe(n: int = 2) -> dict[str, Any]:
         joints[f"C{i}"] = {
             "parent": f"b{i}",
             "child": f"c{i + 1}",
-            "transforms": [
-                {"shift": ["length", 0, 0]},
-                {"rotate": "z", "coordinate": f"mu{i}", "start": "pi/2"},
-                {"shift": ["-length", 0, 0]},
-            ],
+            "type": "revolute",
+            "at": ["length", 0, 0],
+            "child_at": ["length", 0, 0],
         }
     tip = {"quantity": "position", "body": "c0", "point": ["length", 0, 0]}
     return {

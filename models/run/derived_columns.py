@@ -1,5 +1,5 @@
-"""Derived columns: accelerations, rates, reactions and forces, evaluated on demand from stored
-states.
+"""Derived columns: accelerations, rates, reactions, forces and angles of closing joints, evaluated
+on demand from stored states.
 
 A row of the result contains coordinates, speeds and states; its parameters, inputs and locked
 coordinates are stored whenever they change.
@@ -20,7 +20,8 @@ from kinetree.models.engine.compiled import Compiled
 from kinetree.models.engine.flat_blocks import AT_WORK, model_fields
 from kinetree.models.engine.instance import Instance
 from kinetree.models.language.parts.coupling_parts import rows_of
-from kinetree.models.system.joint_reactions import closing_balls, joint_reactions
+from kinetree.models.system.closing_coordinates import closing_coordinates, names_of_closings
+from kinetree.models.system.joint_reactions import closing_joints, joint_reactions
 from kinetree.solvers import layout as L
 from kinetree.solvers.fields import REGISTERS, WORK
 
@@ -143,14 +144,19 @@ class DerivedColumns:
             ):
                 for name, k in names:
                     found[name][row] = source[k]
-            for joint, wrench in joint_reactions(
-                instance, self.unit.stages[stage].description.joints
-            ).items():
+            joints = self.unit.stages[stage].description.joints
+            for name, value in closing_coordinates(instance, joints).items():
+                if name in found:
+                    found[name][row] = value
+            for joint, wrench in joint_reactions(instance, joints).items():
                 for name, value in zip(
                     reaction_names(joint), (np.linalg.norm(wrench[:3]), *wrench), strict=True
                 ):
                     if name in found:
                         found[name][row] = value
+        for stage, c in zip(self.unit.stages, self.unit.whole, strict=True):
+            for _, angles, _ in names_of_closings(c, stage.description.joints):
+                found |= {name: np.unwrap(found[name]) for name in angles if name in found}
         return found
 
 
@@ -199,7 +205,9 @@ def evaluable_columns(unit: Unit) -> dict[str, str]:
         known = joint_units(d.joints, seen)
         found |= {f"der({name})": rate_unit(known.get(name, ("", ""))[0]) for name in c.speeds}
         found |= {f"der({name})": rate_unit(states_of(d)[name].unit) for name in c.states}
-        joints = [*(joint for joint, _ in c.all_joints), *closing_balls(c)]
+        for _, angles, rates in names_of_closings(c, d.joints):
+            found |= {name: known[name][0] for name in (*angles, *rates)}
+        joints = [*(joint for joint, _ in c.all_joints), *closing_joints(c)]
         for joint in (joint for joint in joints if f"reaction('{joint}')" not in found):
             found |= dict(zip(reaction_names(joint), ("N", *REACTION_UNITS), strict=True))
         angles = {name for name, (text, _) in known.items() if text == "rad"}

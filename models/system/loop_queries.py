@@ -24,6 +24,8 @@ DIRECTIONS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
 CLOSURE_ROWS = {
     L.Loop.WELD: DIRECTIONS,
     L.Loop.BALL: DIRECTIONS[:3],
+    L.Loop.HINGE: (*DIRECTIONS[:3], "first tilt", "second tilt"),
+    L.Loop.CARDAN: (*DIRECTIONS[:3], "twist"),
     L.Loop.COUPLING: ("coupling",),
 }
 

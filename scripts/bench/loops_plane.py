@@ -24,14 +24,31 @@ Timer = Callable[[Callable[[int], object], int], float]
 
 
 def unloaded(name: str) -> System:
-    """Return a mechanism of the library without gravity and forces."""
+    """Return a mechanism of the library with neither gravity nor forces; as in the peers the hinges
+    that close its loops have no coordinates.
+    """
     source = load(f"lib:{name}").description.model_dump(exclude_unset=True)
     source = {
         key: value
         for key, value in source.items()
         if key in ("format", "name", "parameters", "bodies", "joints")
     }
-    return load({**source, "gravity": [0, 0, 0]}).compile()
+    source |= {"gravity": [0, 0, 0]}
+    for joint in load(source).compile().cut_joints:
+        source["joints"] = {**source["joints"], joint: without_angle(source["joints"][joint])}
+    return load(source).compile()
+
+
+def without_angle(joint: dict[str, Any]) -> dict[str, Any]:
+    """Return a hinge about z between shifts as a joint whose angle nothing names."""
+    shifts = [each.get("shift") for each in joint["transforms"]]
+    turn = shifts.index(None)
+    (before, after) = (
+        next(iter(part), (0.0, 0.0, 0.0)) for part in (shifts[:turn], shifts[turn + 1 :])
+    )
+    assert not any(joint.get("at", ())) and len(shifts) <= 3, "one shift before and one behind"
+    places = {"at": before, "child_at": [f"-({part})" for part in after]}
+    return {key: joint[key] for key in ("parent", "child")} | {"type": "revolute"} | places
 
 
 class Plane:
@@ -62,8 +79,8 @@ class Plane:
         """Add a hinge with its body, or the point at which a hinge closes a loop."""
         import pinocchio as pin
 
-        before, after, turn = self.numbers(joint.at), np.zeros(3), None
-        for each in joint.transforms:
+        before, after, turn = self.numbers(joint.at), -self.numbers(joint.child_at), None
+        for each in joint.transforms or ():
             if each.coordinate is not None:
                 turn = each.coordinate
             elif turn is None:

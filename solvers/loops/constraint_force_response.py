@@ -53,8 +53,8 @@ def place_multipliers(model, ws):
                 f, n = arm_wrench(ws, arm)
                 add_to3(ws.push, 6 * arm.body, scale(ws.loop_lam[r], f))
                 add_to3(ws.push, 6 * arm.body + 3, scale(ws.loop_lam[r], n))
-        elif model.l_kind[g] == L.Loop.BALL:
-            push_at_ball(model, ws, g)
+        elif model.l_kind[g] != L.Loop.WELD:
+            push_at_point(model, ws, g)
         else:
             f, n = vectors_of_rows(model, ws, g, ws.loop_lam)
             a, b = 6 * model.l_a[g], 6 * model.l_b[g]
@@ -65,15 +65,15 @@ def place_multipliers(model, ws):
 
 
 @kernel
-def push_at_ball(model, ws, g):
-    """Add the force of a loop-closing ball joint to the wrenches of both its bodies."""
-    f, _ = vectors_of_rows(model, ws, g, ws.loop_lam)
+def push_at_point(model, ws, g):
+    """Add force and moment of a joint that closes a loop without a twin to both of its bodies."""
+    f, n = vectors_of_rows(model, ws, g, ws.loop_lam)
     r_a, r_b = ball_arms(model, ws, g)
     a, b = 6 * model.l_a[g], 6 * model.l_b[g]
     add_to3(ws.push, b, f)
-    add_to3(ws.push, b + 3, cross(r_b, f))
+    add_to3(ws.push, b + 3, add3(n, cross(r_b, f)))
     add_to3(ws.push, a, neg3(f))
-    add_to3(ws.push, a + 3, cross(f, r_a))
+    add_to3(ws.push, a + 3, sub3(cross(f, r_a), n))
 
 
 @kernel
@@ -141,6 +141,8 @@ def yield_to(model, ws):
 @kernel
 def along(ws, at, own, rows):
     """Return Z λ for one speed."""
+    if rows == 2:
+        return ws.loop_z[at] * ws.loop_lam[own] + ws.loop_z[at + 1] * ws.loop_lam[own + 1]
     if rows == 3:
         return dot3(get3(ws.loop_z, at), get3(ws.loop_lam, own))
     if rows == 6:

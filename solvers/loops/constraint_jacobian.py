@@ -33,6 +33,7 @@ from kinetree.solvers.algebra.vectors import (
 )
 from kinetree.solvers.engine.modal_bodies import along_modes, coupled, modal_of
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.closing_turns import held_turns
 from kinetree.solvers.loops.constraint_residuals import arm_wrench, axis_of_row, ball_arms
 from kinetree.solvers.loops.planar_loops import spread_in_plane
 from kinetree.solvers.views import arm_at, modal_at
@@ -67,14 +68,14 @@ def spread_in_space(model, ws, g, metric):
             put3(ws.loop_w, 36 * (last - 1) + k, axis)
             if model.l_from[g] >= 0:
                 add_to3(ws.loop_w, 36 * model.l_from[g] + k, neg3(axis))
-    elif model.l_kind[g] == L.Loop.BALL:
-        hang_at_ball(model, ws, g)
+    elif model.l_kind[g] != L.Loop.COUPLING:
+        hang_at_point(model, ws, g)
     for k in range(model.l_arm_at[g], model.l_arm_at[g + 1]):
         arm = arm_at(model.l_arm, k)
         f, n = arm_wrench(ws, arm)
         add_to3(ws.loop_w, 36 * arm.entry, f)
         add_to3(ws.loop_w, 36 * arm.entry + 3, n)
-    plain = rows % 3 == 0 and metric != L.WEIGHTS and model.l_kind[g] != L.Loop.COUPLING
+    plain = metric != L.WEIGHTS and model.l_kind[g] != L.Loop.COUPLING
     if model.modal.size > 0:
         for e in range(first, last):
             i = model.l_body[e]
@@ -84,20 +85,30 @@ def spread_in_space(model, ws, g, metric):
     for e in range(last - 1, first - 1, -1):
         joint = model.joint[model.l_body[e]]
         modal = joint == L.Joint.MODES or joint == L.Joint.FACE
+        done = 0
         if plain and joint != L.Joint.FREE and not modal:
-            for first_row in range(0, rows, 3):
+            for first_row in range(0, rows - 2, 3):
                 spread_three(model, ws, g, e, first_row, rows, metric)
-        else:
-            spread_entry(model, ws, g, e, rows, metric)
+                done = first_row + 3
+            if rows - done == 2 and joint != L.Joint.SPHERICAL:
+                spread_two(model, ws, g, e, done, rows, metric)
+                done = rows
+        if done < rows:
+            spread_entry(model, ws, g, e, done, rows, metric)
 
 
 @kernel
-def hang_at_ball(model, ws, g):
-    """Set the unit wrenches that the rows of a loop-closing ball joint exert on its two bodies."""
+def hang_at_point(model, ws, g):
+    """Set the unit wrenches that the rows of a joint that closes a loop without a twin exert on its
+    two bodies.
+    """
     r_a, r_b = ball_arms(model, ws, g)
     for s in range(model.l_row[g], model.l_row[g + 1]):
-        r = s - model.l_row[g]
-        f = axis_of_row(model, ws, g, model.l_part[s])
+        r, part = s - model.l_row[g], model.l_part[s]
+        if part >= 3:
+            hang_moment(model, ws, g, r, part)
+            continue
+        f = axis_of_row(model, ws, g, part)
         if model.l_into[g] >= 0:
             w = 36 * model.l_into[g] + 6 * r
             add_to3(ws.loop_w, w, f)
@@ -106,6 +117,53 @@ def hang_at_ball(model, ws, g):
             w = 36 * model.l_from[g] + 6 * r
             add_to3(ws.loop_w, w, neg3(f))
             add_to3(ws.loop_w, w + 3, cross(f, r_a))
+
+
+@kernel
+def hang_moment(model, ws, g, r, part):
+    """Set the unit moments of row r, about the held direction of a part, on the two bodies."""
+    n, two = held_turns(model, ws, g)
+    if part > 3:
+        n = two
+    if model.l_into[g] >= 0:
+        add_to3(ws.loop_w, 36 * model.l_into[g] + 6 * r + 3, n)
+    if model.l_from[g] >= 0:
+        add_to3(ws.loop_w, 36 * model.l_from[g] + 6 * r + 3, neg3(n))
+
+
+@kernel
+def spread_two(model, ws, g, e, one, rows, metric):
+    """Compute two rows from `one` on of one body on a loop path at once, as `spread_entry` does row
+    by row.
+    """
+    i, own = model.l_body[e], model.l_row[g] + one
+    w, to = 36 * e + 6 * one, 36 * model.l_up[e] + 6 * one
+    f, n = get3(ws.loop_w, w), get3(ws.loop_w, w + 3)
+    h, m = get3(ws.loop_w, w + 6), get3(ws.loop_w, w + 9)
+    turning = model.joint[i] == L.Joint.REVOLUTE or model.joint[i] == L.Joint.UNIVERSAL
+    for j in range(model.u_at[i + 1] - 1, model.u_at[i] - 1, -1):
+        c, at = j * L.COLUMN, model.l_x[e] + one + rows * (j - model.u_at[i])
+        a, inv = get3(ws.col, c + L.C_A), ws.col[c + L.C_INV]
+        x, y = dot3(a, n), dot3(a, m)
+        if not turning:
+            el = get3(ws.col, c + L.C_L)
+            x, y = x + dot3(el, f), y + dot3(el, h)
+        ws.loop_x[at] = x
+        ws.loop_x[at + 1] = y
+        ws.loop_z[at] = inv * x
+        ws.loop_z[at + 1] = inv * y
+        if metric == L.MOTION:
+            ws.loop_r[own] += ws.col[c + L.C_G] * x
+            ws.loop_r[own + 1] += ws.col[c + L.C_G] * y
+        uf, un = get3(ws.col, c + L.C_UF), get3(ws.col, c + L.C_UN)
+        f, n = axpy3(-inv * x, uf, f), axpy3(-inv * x, un, n)
+        h, m = axpy3(-inv * y, uf, h), axpy3(-inv * y, un, m)
+    if model.l_up[e] >= 0:
+        d = get3(ws.row, i * L.ROW + L.W_D)
+        add_to3(ws.loop_w, to, f)
+        add_to3(ws.loop_w, to + 3, add3(n, cross(d, f)))
+        add_to3(ws.loop_w, to + 6, h)
+        add_to3(ws.loop_w, to + 9, add3(m, cross(d, h)))
 
 
 @kernel
@@ -184,27 +242,27 @@ def three_through_columns(model, ws, i, w, x_at, own, rows, metric):
 
 
 @kernel
-def spread_entry(model, ws, g, e, rows, metric):
-    """Compute X and Z of the constraint rows at one body on a loop path, and pass the remaining
-    wrenches to its predecessor.
+def spread_entry(model, ws, g, e, one, rows, metric):
+    """Compute X and Z of the constraint rows, from row `one` on, at one body on a loop path, and
+    pass the remaining wrenches to its predecessor.
     """
     i = model.l_body[e]
     if metric != L.WEIGHTS and model.joint[i] == L.Joint.SPHERICAL:
-        spread_ball(model, ws, g, e, i, rows, metric)
+        spread_ball(model, ws, g, e, i, one, rows, metric)
     elif metric != L.WEIGHTS and model.joint[i] == L.Joint.FREE:
-        spread_free(model, ws, g, e, i, rows, metric)
+        spread_free(model, ws, g, e, i, one, rows, metric)
     elif model.joint[i] == L.Joint.MODES:
-        spread_modes(model, ws, g, e, i, rows, metric)
+        spread_modes(model, ws, g, e, i, one, rows, metric)
     else:
-        spread_columns(model, ws, g, e, i, rows, metric)
+        spread_columns(model, ws, g, e, i, one, rows, metric)
     up = model.l_up[e]
     if model.joint[i] == L.Joint.FACE:
-        for r in range(rows):
+        for r in range(one, rows):
             f, n = get3(ws.loop_w, 36 * e + 6 * r), get3(ws.loop_w, 36 * e + 6 * r + 3)
             along_modes(model, ws, i, f, n, ws.loop_x, model.l_x[up] + r, rows)
     if up >= 0:
         d = get3(ws.row, i * L.ROW + L.W_D)
-        for r in range(rows):
+        for r in range(one, rows):
             w = 36 * e + 6 * r
             f = get3(ws.loop_w, w)
             add_to3(ws.loop_w, 36 * up + 6 * r, f)
@@ -234,7 +292,7 @@ def slopes_in_ground(model, ws, g, i, j):
 
 
 @kernel
-def spread_columns(model, ws, g, e, i, rows, metric):
+def spread_columns(model, ws, g, e, i, one, rows, metric):
     """Propagate the constraint rows of a group through joint i, one rank-one step per speed, last
     speed first.
     """
@@ -247,7 +305,7 @@ def spread_columns(model, ws, g, e, i, rows, metric):
         el = get3(ws.col, c + L.C_L)
         given = slope(model, ws, g, j) if model.l_kind[g] == L.Loop.COUPLING else 0.0
         inv = ws.loop_weight[j] if metric == L.WEIGHTS else ws.col[c + L.C_INV]
-        for r in range(rows):
+        for r in range(one, rows):
             w = 36 * e + 6 * r
             x = dot3(el, get3(ws.loop_w, w)) + dot3(a, get3(ws.loop_w, w + 3)) + given
             ws.loop_x[at + r] = x
@@ -260,7 +318,7 @@ def spread_columns(model, ws, g, e, i, rows, metric):
 
 
 @kernel
-def spread_modes(model, ws, g, e, i, rows, metric):
+def spread_modes(model, ws, g, e, i, one, rows, metric):
     """Propagate the rows of a group through the modes of a frame, last mode first; the
     contributions of its interfaces are in ws.loop_x already.
     """
@@ -272,7 +330,7 @@ def spread_modes(model, ws, g, e, i, rows, metric):
         c = j * L.COLUMN
         given = slope(model, ws, g, j) if model.l_kind[g] == L.Loop.COUPLING else 0.0
         inv = ws.loop_weight[j] if metric == L.WEIGHTS else ws.col[c + L.C_INV]
-        for r in range(rows):
+        for r in range(one, rows):
             w = 36 * e + 6 * r
             x = ws.loop_x[at + r] + given
             ws.loop_x[at + r] = x
@@ -296,14 +354,14 @@ def put_rows(ws, at, rows, x, z):
 
 
 @kernel
-def spread_ball(model, ws, g, e, i, rows, metric):
+def spread_ball(model, ws, g, e, i, one, rows, metric):
     """Propagate the constraint rows of a group through a spherical joint as one 3 x 3 block."""
     at = i * L.ROW
     K = get6(ws.row, at + L.W_INV)
     H = get9(ws.row, at + L.W_H)
     s = slopes_in_ground(model, ws, g, i, model.u_at[i])
     bias = get3(ws.col, model.u_at[i] * L.COLUMN + L.C_UN)
-    for r in range(rows):
+    for r in range(one, rows):
         w = 36 * e + 6 * r
         n = add3(get3(ws.loop_w, w + 3), s)
         z = sv(K, n)
@@ -326,13 +384,13 @@ def free_blocks(ws, at):
 
 
 @kernel
-def spread_free(model, ws, g, e, i, rows, metric):
+def spread_free(model, ws, g, e, i, one, rows, metric):
     """Propagate the constraint rows of a group through a free joint as one 6 x 6 block."""
     at = i * L.ROW
     K, HK, Q = free_blocks(ws, at)
     force = slopes_in_ground(model, ws, g, i, model.u_at[i])
     torque = slopes_in_ground(model, ws, g, i, model.u_at[i] + 3)
-    for r in range(rows):
+    for r in range(one, rows):
         w = 36 * e + 6 * r
         f = add3(get3(ws.loop_w, w), force)
         n = add3(get3(ws.loop_w, w + 3), torque)

@@ -3,10 +3,10 @@
 
 A weld compares a twin body with its original: difference of the origins and rotation vector of the
 relative attitude, then differences of twists and of accelerations. A ball compares its positions on
-two bodies. Both use ground axes, or the axes of the body that carries the loop if rows vanish in
-these, such as the out-of-plane rows of a linkage on a moving body. For a coupling, registers hold
-its value, its rate and its second derivative at u̇ = 0; a coupling of speeds has no residual at
-position level.
+two bodies, a hinge and a Cardan joint their rotations too (`closing_turns`). All use ground axes, or
+the axes of the body that carries the loop if rows vanish in these, such as the out-of-plane rows of
+a linkage on a moving body. For a coupling, registers hold its value, its rate and its second
+derivative at u̇ = 0; a coupling of speeds has no residual at position level.
 """
 
 import math
@@ -15,6 +15,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_of
 from kinetree.solvers.algebra.vectors import (
     add3,
+    axpy3,
     cross,
     dot3,
     get3,
@@ -23,14 +24,21 @@ from kinetree.solvers.algebra.vectors import (
     mtv,
     mv,
     put3,
+    scale,
     sub3,
     transpose,
 )
 from kinetree.solvers.kernel import inline, kernel
+from kinetree.solvers.loops.closing_turns import (
+    along_turns,
+    held_turns,
+    turned_apart,
+    turns_at_rest,
+)
 from kinetree.solvers.sensors.points import arm, point_position, point_velocity
 from kinetree.solvers.views import arm_at
 
-NONE = (0.0, 0.0, 0.0)  # of a ball's turns, which no row holds
+NONE = (0.0, 0.0, 0.0)
 
 
 @kernel
@@ -55,12 +63,14 @@ def keep_rows(model, ws, g, linear, angular):
 
 @kernel
 def put_rows_of(model, ws, g, linear, angular, out):
-    """Write two vectors in ground axes to `out` as the rows of a weld or a ball, in the axes of its
-    rows.
+    """Write two vectors in ground axes to `out` as the rows of a weld, in the axes of its rows. The
+    angular components of joints without twins are given along the directions that they hold.
     """
     if model.l_axes[g] > 0:
         R = get9(ws.row, model.l_axes[g] * L.ROW + L.W_R)
-        linear, angular = mtv(R, linear), mtv(R, angular)
+        linear = mtv(R, linear)
+        if model.l_kind[g] == L.Loop.WELD:
+            angular = mtv(R, angular)
     put3(ws.small, 0, linear)
     put3(ws.small, 3, angular)
     for r in range(model.l_row[g], model.l_row[g + 1]):
@@ -69,9 +79,7 @@ def put_rows_of(model, ws, g, linear, angular, out):
 
 @kernel
 def vectors_of_rows(model, ws, g, values):
-    """Return the two vectors in ground axes that are represented by values per row of a weld or a
-    ball.
-    """
+    """Return the two vectors in ground axes, linear and angular, that numbers per row stand for."""
     put3(ws.small, 0, NONE)
     put3(ws.small, 3, NONE)
     for r in range(model.l_row[g], model.l_row[g + 1]):
@@ -79,13 +87,20 @@ def vectors_of_rows(model, ws, g, values):
     linear, angular = get3(ws.small, 0), get3(ws.small, 3)
     if model.l_axes[g] > 0:
         R = get9(ws.row, model.l_axes[g] * L.ROW + L.W_R)
-        linear, angular = mv(R, linear), mv(R, angular)
+        linear = mv(R, linear)
+        if model.l_kind[g] == L.Loop.WELD:
+            angular = mv(R, angular)
+    if model.l_kind[g] == L.Loop.HINGE or model.l_kind[g] == L.Loop.CARDAN:
+        one, two = held_turns(model, ws, g)
+        angular = axpy3(angular[0], one, scale(angular[1], two))
     return linear, angular
 
 
 @kernel
 def axis_of_row(model, ws, g, part):
-    """Return the direction, in ground axes, of component `part` of a weld or a ball."""
+    """Return the direction of component `part` of a weld, or of a force in a joint without a twin, in
+    ground axes.
+    """
     k = part % 3
     if model.l_axes[g] > 0:
         at = model.l_axes[g] * L.ROW + L.W_R + k
@@ -95,11 +110,11 @@ def axis_of_row(model, ws, g, part):
 
 @kernel
 def note_opening(ws, g, linear, angular):
-    """Store the largest residual component of weld g, including components without a row."""
-    worst = 0.0
-    for c in range(3):
-        worst = max(worst, max(abs(linear[c]), abs(angular[c])))
-    ws.loop_open[g] = worst
+    """Store the largest residual component of group g, including components without a row."""
+    x = max(abs(linear[0]), abs(angular[0]))
+    y = max(abs(linear[1]), abs(angular[1]))
+    z = max(abs(linear[2]), abs(angular[2]))
+    ws.loop_open[g] = max(x, max(y, z))
 
 
 @kernel
@@ -110,14 +125,15 @@ def position_residual(model, ws):
         if model.l_kind[g] == L.Loop.COUPLING:
             ws.loop_r[r] = ws.val[model.l_a[g]] if model.l_level[g] == L.POSITIONS else 0.0
             ws.loop_open[g] = abs(ws.loop_r[r])
-        elif model.l_kind[g] == L.Loop.BALL:
+        elif model.l_kind[g] != L.Loop.WELD:
             a, b = model.l_a[g], model.l_b[g]
             p = sub3(
                 point_position(ws, b, model.l_point[2 * g + 1]),
                 point_position(ws, a, model.l_point[2 * g]),
             )
-            keep_rows(model, ws, g, p, NONE)
-            note_opening(ws, g, p, NONE)
+            turn = turned_apart(model, ws, g)
+            keep_rows(model, ws, g, p, turn)
+            note_opening(ws, g, p, turn)
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
@@ -135,14 +151,16 @@ def velocity_residual(model, ws):
         if model.l_kind[g] == L.Loop.COUPLING:
             ws.loop_r[r] = ws.val[model.l_a[g] + 1]
             ws.loop_open[g] = abs(ws.loop_r[r])
-        elif model.l_kind[g] == L.Loop.BALL:
+        elif model.l_kind[g] != L.Loop.WELD:
             a, b = model.l_a[g], model.l_b[g]
             v = sub3(
                 point_velocity(ws, b, model.l_point[2 * g + 1]),
                 point_velocity(ws, a, model.l_point[2 * g]),
             )
-            keep_rows(model, ws, g, v, NONE)
-            note_opening(ws, g, v, NONE)
+            om = difference(ws, a * L.ROW + L.W_OM, b * L.ROW + L.W_OM)
+            om = along_turns(model, ws, g, om)
+            keep_rows(model, ws, g, v, om)
+            note_opening(ws, g, v, om)
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
@@ -163,11 +181,13 @@ def acceleration_residual(model, ws):
                 + along_speeds(model, ws, g, ws.udot)
                 + along_arms(model, ws, g, True)
             )
-        elif model.l_kind[g] == L.Loop.BALL:
+        elif model.l_kind[g] != L.Loop.WELD:
             r_a, r_b = ball_arms(model, ws, g)
             a, b = model.l_a[g] * L.ROW, model.l_b[g] * L.ROW
             w = sub3(increment_at(ws, b, r_b), increment_at(ws, a, r_a))
-            keep_rows(model, ws, g, add3(ball_at_rest(model, ws, g), w), NONE)
+            turning = along_turns(model, ws, g, difference(ws, a + L.W_DA, b + L.W_DA))
+            turning = add3(turns_at_rest(model, ws, g), turning)
+            keep_rows(model, ws, g, add3(ball_at_rest(model, ws, g), w), turning)
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
@@ -192,8 +212,9 @@ def residual_at_rest(model, ws):
     for g in range(model.l_kind.size):
         if model.l_kind[g] == L.Loop.COUPLING:
             ws.loop_r[model.l_row[g]] = ws.val[model.l_a[g] + 2] + along_arms(model, ws, g, False)
-        elif model.l_kind[g] == L.Loop.BALL:
-            keep_rows(model, ws, g, ball_at_rest(model, ws, g), NONE)
+        elif model.l_kind[g] != L.Loop.WELD:
+            rest, turning = ball_at_rest(model, ws, g), turns_at_rest(model, ws, g)
+            keep_rows(model, ws, g, rest, turning)
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
@@ -208,7 +229,7 @@ def residual_at_rest(model, ws):
 
 @kernel
 def ball_arms(model, ws, g):
-    """Return the vectors from the origins of bodies a and b to the ball joint that closes group g."""
+    """Return the vectors from the origins of bodies a and b to the point at which group g closes."""
     return (
         arm(ws, model.l_a[g], model.l_point[2 * g]),
         arm(ws, model.l_b[g], model.l_point[2 * g + 1]),
@@ -217,9 +238,7 @@ def ball_arms(model, ws, g):
 
 @kernel
 def ball_at_rest(model, ws, g):
-    """Return the acceleration at u̇ = 0 of the ball joint's point on body b relative to that on
-    body a.
-    """
+    """Return the acceleration at u̇ = 0 of the closing point on body b relative to that on body a."""
     r_a, r_b = ball_arms(model, ws, g)
     a, b = model.l_a[g] * L.ROW, model.l_b[g] * L.ROW
     return sub3(rest_at(ws, b, r_b), rest_at(ws, a, r_a))
@@ -304,12 +323,12 @@ def increments(model, ws, out):
                 row = one.body * L.ROW
                 total += dot3(f, get3(ws.row, row + L.W_DB)) + dot3(n, get3(ws.row, row + L.W_DA))
             out[r] = total
-        elif model.l_kind[g] == L.Loop.BALL:
+        elif model.l_kind[g] != L.Loop.WELD:
             r_a, r_b = ball_arms(model, ws, g)
             a, b = model.l_a[g] * L.ROW, model.l_b[g] * L.ROW
-            put_rows_of(
-                model, ws, g, sub3(increment_at(ws, b, r_b), increment_at(ws, a, r_a)), NONE, out
-            )
+            w = sub3(increment_at(ws, b, r_b), increment_at(ws, a, r_a))
+            turning = along_turns(model, ws, g, difference(ws, a + L.W_DA, b + L.W_DA))
+            put_rows_of(model, ws, g, w, turning, out)
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW

@@ -3,15 +3,22 @@ common body on their paths.
 
 Groups are eliminated in order, rows inside a group by largest pivot; a row whose pivot is rounding
 noise, or exceeds the group's rank, is redundant: it is dropped and its multiplier is zero. Groups
-of three rows with clearly nonzero pivots keep their own order (`block3_factor`). Products run over
-the bodies that two groups share, which are listed. Cost: linear in the number of groups for a
-bounded envelope. Diagonals of factors hold reciprocals.
+of two or three rows with clearly nonzero pivots keep their own order (`block2_factor`,
+`block3_factor`). Products run over the bodies that two groups share, which are listed. Cost: linear
+in the number of groups for a bounded envelope. Diagonals of factors hold reciprocals.
 """
 
 import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.block2_factor import (
+    add_products_of_twos,
+    divide_two,
+    factor_two,
+    square_of_two,
+    subtract_twos,
+)
 from kinetree.solvers.loops.block3_factor import (
     EVEN,
     add_products_of_threes,
@@ -51,6 +58,8 @@ def form_gram(model, ws):
         first = model.l_x[model.l_at[k]] if model.l_at[k] < model.l_at[k + 1] else 0
         if rows == 3:
             square_of_three(ws, block_at(model, k, k), first, model.l_columns[k])
+        elif rows == 2:
+            square_of_two(ws, block_at(model, k, k), first, model.l_columns[k])
         else:
             square(ws, block_at(model, k, k), first, model.l_columns[k], rows)
     measure_diagonal(model, ws)
@@ -86,6 +95,9 @@ def add_shared(model, ws, k, m):
         speeds = model.u_at[i + 1] - model.u_at[i]
         if rows % 3 == 0 and cols % 3 == 0:
             add_products_of_threes(ws, at, a, rows, b, cols, speeds)
+            continue
+        if rows == 2 and cols == 2:
+            add_products_of_twos(ws, at, a, b, speeds)
             continue
         for j in range(speeds):
             for r in range(rows):
@@ -162,6 +174,9 @@ def subtract(model, ws, at, a, rows, b, cols, m):
     if rows == 3 and cols == 3 and width == 3 and kept == 3:
         subtract_threes(ws, at, a, b)
         return
+    if rows == 2 and cols == 2 and width == 2 and kept == 2:
+        subtract_twos(ws, at, a, b)
+        return
     for r in range(rows):
         for c in range(cols):
             x = 0.0
@@ -180,8 +195,11 @@ def eliminate_block(model, ws, k, m, rows):
     diagonal = block_at(model, m, m)
     for q in range(max(model.l_first[k], model.l_first[m]), m):
         subtract(model, ws, at, block_at(model, k, q), rows, block_at(model, m, q), cols, q)
-    if rows == 3 and ws.loop_even[m] != 0.0:
-        divide_three(ws, at, diagonal)
+    if rows == cols and ws.loop_even[m] != 0.0:
+        if rows == 3:
+            divide_three(ws, at, diagonal)
+        else:
+            divide_two(ws, at, diagonal)
         return
     for r in range(rows):
         for c in range(cols):
@@ -211,6 +229,14 @@ def factor_group(model, ws, k, rows, at, limit):
             ws.loop_found[k] = 3.0
             for r in range(3):
                 ws.loop_pivot[model.l_row[k] + r] = r
+            return clear
+    elif rows == 2 and limit == 2:
+        clear = factor_two(ws, at, scale_of(model, ws, k, 0), scale_of(model, ws, k, 1))
+        if clear > 0.0:
+            ws.loop_even[k] = 1.0
+            ws.loop_found[k] = 2.0
+            ws.loop_pivot[model.l_row[k]] = 0
+            ws.loop_pivot[model.l_row[k] + 1] = 1
             return clear
     elif rows == limit:
         clear = factor_in_order(model, ws, k, rows, at)

@@ -1,6 +1,7 @@
 """Forward and back substitution by row groups with the factor of `envelope_cholesky`."""
 
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.block2_factor import back_two, lower_two, pass_two, upper_two
 from kinetree.solvers.loops.block3_factor import back_three, lower_three, pass_three, upper_three
 from kinetree.solvers.loops.envelope_cholesky import block_at, rows_in
 
@@ -14,15 +15,21 @@ def solve_factor(model, ws, x):
         for m in range(model.l_first[k], k):
             at = block_at(model, k, m)
             cols = rows_in(model, m)
-            if rows == 3 and ws.loop_even[m] != 0.0:
-                pass_three(ws, x, own, at, model.l_row[m])
+            if rows == cols and ws.loop_even[m] != 0.0:
+                if rows == 3:
+                    pass_three(ws, x, own, at, model.l_row[m])
+                else:
+                    pass_two(ws, x, own, at, model.l_row[m])
                 continue
             for r in range(rows):
                 for j in range(int(ws.loop_found[m])):
                     x[own + r] -= ws.loop_g[at + r * cols + j] * ws.loop_b[model.l_row[m] + j]
         at = block_at(model, k, k)
         if ws.loop_even[k] != 0.0:
-            lower_three(ws, x, own, at)
+            if rows == 3:
+                lower_three(ws, x, own, at)
+            else:
+                lower_two(ws, x, own, at)
             continue
         for c in range(int(ws.loop_found[k])):
             p = int(ws.loop_pivot[own + c])
@@ -41,14 +48,20 @@ def solve_transposed(model, ws, x):
         own = model.l_row[k]
         at = block_at(model, k, k)
         if ws.loop_even[k] != 0.0:
-            upper_three(ws, x, own, at)
+            if rows == 3:
+                upper_three(ws, x, own, at)
+            else:
+                upper_two(ws, x, own, at)
         else:
             solve_by_pivots(ws, x, own, at, rows, int(ws.loop_found[k]))
         for m in range(model.l_first[k], k):
             block = block_at(model, k, m)
             cols = rows_in(model, m)
-            if rows == 3 and ws.loop_even[m] != 0.0:
-                back_three(ws, x, own, block, model.l_row[m])
+            if rows == cols and ws.loop_even[m] != 0.0:
+                if rows == 3:
+                    back_three(ws, x, own, block, model.l_row[m])
+                else:
+                    back_two(ws, x, own, block, model.l_row[m])
                 continue
             for j in range(int(ws.loop_found[m])):
                 for r in range(rows):
