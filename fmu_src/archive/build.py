@@ -8,6 +8,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,7 +57,7 @@ def build_fmu(
     say: Callable[[str], None] = silent,
     interpreter: str = "",
     plain_names: bool = False,
-    specialised: bool = False,
+    specialised: bool | None = False,
 ) -> Path:
     """Pack a mechanism as an FMU: `backend` python, native or source, each for co-simulation and model exchange in FMI 2.0 or 3.0.
 
@@ -67,7 +68,9 @@ def build_fmu(
     `platforms`: names, or "all"; what is missing is built, which is said. Left out: this machine's and those that are there.
     `interpreter`: the Python that hosts without one start for an archive of the back end `python`; left out: the first that is found there.
     `plain_names`: no commas in names of variables, for hosts whose tables are separated by commas: der(x,2) is called der(der(x)).
-    `specialised`: co-simulation runs by straight-line code of this mechanism, compiled and linked now (native; sources always carry it).
+    `specialised`: co-simulation runs by straight-line code of this mechanism, compiled and linked
+    now (native; sources always carry it); None: where it is judged to pay
+    (`own_code.code_that_pays`), which is said.
     """
     from kinetree.fmu.unit import fmu_unit
 
@@ -84,35 +87,28 @@ def build_fmu(
         integrator = fixed_integrator(mechanism)
     options: dict[str, Any] = {"integrator": integrator, "step": step, "tolerance": tolerance}
     carried = {} if backend == "source" else binaries_for(Path(path), backend, fmi, platforms, say)
-    unit = fmu_unit(mechanism, integrator, step, tolerance, specialised or backend == "source")
-    options |= {"output_step": unit.run.output_step} | (
-        {"specialised": True} if specialised else {}
+    unit = fmu_unit(
+        mechanism, integrator, step, tolerance, bool(specialised) or backend == "source"
     )
-    files = model_files(mechanism, options)
-    if interpreter and backend == "python":
-        files["python.txt"] = interpreter.encode()
-    for sentence in unit.system.inputs_as_they_are:
-        say(f"warning: {sentence}")
-    for sentence in renamed_ones(unit):
-        say(f"warning: {sentence}")
-    if not specialised or not unit.motions or backend == "source":
-        if specialised and unit.chain is not None:
-            say("a linear chain steps by matrices: there is nothing to specialise")
+    with ExitStack() as kept:
+        own: Binaries = {}
+        if specialised is not False and backend == "native":
+            from kinetree.fmu.native.own_code import code_asked_for, code_that_pays
+
+            make = code_asked_for if specialised else code_that_pays
+            own = make(unit, token_of(unit, table_of(unit, plain_names)), carried, say, kept)
+        options |= {"output_step": unit.run.output_step}
+        options |= {"specialised": True} if own or specialised else {}
+        files = model_files(mechanism, options)
+        if interpreter and backend == "python":
+            files["python.txt"] = interpreter.encode()
+        for sentence in [*unit.system.inputs_as_they_are, *renamed_ones(unit)]:
+            say(f"warning: {sentence}")
         if backend == "source":
             from kinetree.fmu.source.own_code import work_of
 
             say(work_of(unit.motions, unit.run.integrator))
-        return pack_unit(unit, path, backend, fmi, files, carried, plain_names=plain_names)
-    for reason in {each for each in unit.motions if isinstance(each, str)}:
-        say(f"the general engine stays for some structures: {reason}")
-    from kinetree.fmu.native import own_code
-
-    general = {each: carried.pop(each) for each in [WEBASSEMBLY] if each in carried}
-    if general:
-        say(f"{WEBASSEMBLY.name}: the general engine stays")
-    token = token_of(unit, table_of(unit, plain_names))
-    with own_code.specialised(unit.motions, token, carried, say) as own:
-        return pack_unit(unit, path, backend, fmi, files, own | general, plain_names=plain_names)
+        return pack_unit(unit, path, backend, fmi, files, carried | own, plain_names=plain_names)
 
 
 def pack_unit(

@@ -4,18 +4,63 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from kinetree.fmu.native.binaries import Binaries, silent
 from kinetree.fmu.native.shell import link
+from kinetree.fmu.unit import FmuUnit
 from kinetree.fmu.variables import FmuError
+from kinetree.models.run.simulation_unit import make_unit
+from kinetree.models.specialised.automatic import for_archive
 from kinetree.models.specialised.llvm_compiler import object_code
-from kinetree.models.specialised.specialised_rates import Motion, llvm_text
+from kinetree.models.specialised.specialised_rates import Motion, llvm_text, motions
 from kinetree.solvers.library.build import objects_for
-from kinetree.solvers.library.c_compiler import LibraryError
-from kinetree.solvers.library.platforms import Platform, levels_for
+from kinetree.solvers.library.c_compiler import LibraryError, compiler
+from kinetree.solvers.library.platforms import WEBASSEMBLY, Platform, levels_for
 from kinetree.solvers.library.processor_levels import suffix_of
+
+
+def code_that_pays(
+    unit: FmuUnit, token: str, carried: Binaries, say: Callable[[str], None], kept: ExitStack
+) -> Binaries:
+    """Return binaries with straight-line code of a unit, there as long as `kept` is open, where they
+    can be built and neither that nor the archive becomes long; else none, and why is said.
+    """
+    platforms = [each for each in carried if each != WEBASSEMBLY]
+    if unit.chain is not None or unit.description.reduced or not platforms:
+        return {}
+    good, why = for_archive(unit.compiled, sum(len(levels_for(each)) for each in platforms))
+    own: Binaries = {}
+    if good:
+        try:
+            compiler()  # before time goes into tracing
+            found = motions(make_unit(unit.system, unit.run.integrator))
+            if reasons := [each for each in found if isinstance(each, str)]:
+                why = f"the engine for {len(reasons)} of {len(found)} structures: {reasons[0]}"
+            if len(reasons) < len(found):
+                own = kept.enter_context(specialised(found, token, platforms, say))
+        except (FmuError, LibraryError) as error:
+            why = f"the engine: {str(error).splitlines()[0]}"
+    say(why)
+    return own
+
+
+def code_asked_for(
+    unit: FmuUnit, token: str, carried: Binaries, say: Callable[[str], None], kept: ExitStack
+) -> Binaries:
+    """Return binaries with straight-line code of a traced unit, there as long as `kept` is open;
+    none for a linear chain, which has no such code.
+    """
+    if not unit.motions:
+        say("a linear chain steps by matrices: there is nothing to specialise")
+        return {}
+    for reason in {each for each in unit.motions if isinstance(each, str)}:
+        say(f"the general engine stays for some structures: {reason}")
+    if WEBASSEMBLY in carried:
+        say(f"{WEBASSEMBLY.name}: the general engine stays")
+    platforms = [each for each in carried if each != WEBASSEMBLY]
+    return kept.enter_context(specialised(unit.motions, token, platforms, say))
 
 
 @contextmanager
@@ -30,11 +75,12 @@ def specialised(
     """
     with tempfile.TemporaryDirectory(prefix="kinetree") as scratch:
         try:
-            yield {
+            made = {
                 target: linked(motions, token, target, Path(scratch), say) for target in platforms
             }
-        except LibraryError as error:
+        except (LibraryError, OSError, RuntimeError) as error:  # also of LLVM, of the linker
             raise FmuError(f"the specialised binary cannot be built: {error}") from error
+        yield made
 
 
 def linked(

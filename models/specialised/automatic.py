@@ -1,5 +1,5 @@
 """Automatic choice between the generic engine and specialised straight-line code, made during a
-run.
+run, or when an archive is built.
 
 The number of steps is not known in advance; it is extrapolated from the first part of the run.
 Straight-line code is traced and compiled if the time it saves is a multiple of its cost. The
@@ -10,6 +10,7 @@ chosen and why.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kinetree.solvers.model_records import HEADER
@@ -29,6 +30,9 @@ BEGIN, MAKE = 0.15, 90e-6  # to import what compiles; to trace and compile an op
 EVALUATIONS = 4  # per step, in the mean over the methods
 WORTH = 2.0  # times what making the code costs that it must save
 JUDGED = 0.02, 2  # part of a run, and rows, after which the rest is foretold
+# what the code may cost an archive, whose evaluations nobody can foretell, that takes it by itself
+LONGEST, LARGEST = 1.0, 1e6  # seconds to trace it and to compile it for all processors; bytes
+BYTES = 8.0  # of an operation, for one kind of processor
 
 
 class Choice:
@@ -58,6 +62,17 @@ class Choice:
         self.why = f"straight-line code for {made} of {len(self.motions)} structures: {told}"
         if not made:
             self.why = f"the engine: {why[0]}"
+
+
+def for_archive(compiled: Sequence[Compiled], processors: int) -> tuple[bool, str]:
+    """Return whether an archive for some kinds of processors takes straight-line code of all its
+    structures by itself, and why.
+    """
+    saved, count = saved_by(compiled[0]), sum(map(operations, compiled))
+    price, size = MAKE * count * (1 + processors), BYTES * count * processors
+    good = saved > 0.0 and price <= LONGEST and size <= LARGEST
+    told = f"{1e6 * saved:.2g} µs saved on an evaluation, code of {1e-6 * size:.2g} MB in {price:.2g} s"
+    return good, f"{'straight-line code' if good else 'the engine'}: {told}"
 
 
 def made_for(unit: Unit) -> list[Motion | str]:

@@ -80,12 +80,12 @@ def fmu(
         ),
     ] = "",
     specialised: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--specialised",
-            help="Add machine code generated for this mechanism alone (native back end): faster evaluation.",
+            "--specialised/--generic",
+            help="Compile code specialised for this mechanism into the FMU, or never (native back end); left out: where it pays.",
         ),
-    ] = False,
+    ] = None,
     reference: Annotated[
         bool,
         typer.Option(

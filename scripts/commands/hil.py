@@ -28,6 +28,13 @@ def hil(
             "--simulated", help="Simulate the loop in virtual time (reproducible bit for bit)."
         ),
     ] = False,
+    specialised: Annotated[
+        bool | None,
+        typer.Option(
+            "--specialised/--generic",
+            help="Let the plant run by machine code specialised for it, or never; left out: where it pays.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -51,6 +58,12 @@ def hil(
     writable(output, (".csv",), "--output")
     writable(report, (".html",), "--report")
     scenario = read_scenario(file)
+    if specialised is not None:
+        if scenario.fmu is not None:
+            raise BadInput(
+                f"{file}: --specialised and --generic are for a plant that is built now, not for {scenario.fmu}"
+            )
+        scenario.specialised = specialised
     if simulated:
         from kinetree.scripts.hil.loop import simulate as run
 

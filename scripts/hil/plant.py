@@ -31,7 +31,7 @@ class Plant:
             from kinetree.models import load
 
             path = Path(self.folder.name) / "plant.fmu"
-            build_fmu(load(s.described()), path, "native", "2")
+            build_fmu(load(s.described()), path, "native", "2", specialised=s.specialised)
         if not path.exists():
             raise BadInput(f"no such file: {path}")
         self.archive = Archive(path)

@@ -143,6 +143,7 @@ class Scenario:
     setpoints: dict[str, str] = field(default_factory=dict)
     channel: Channel = field(default_factory=Channel)
     drives: list[DriveTable] = field(default_factory=list)
+    specialised: bool | None = None  # straight-line code for the plant; None: where it pays
     report: list[str] = field(default_factory=list)  # measures of the run that are told
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)  # by measure: least, most
 

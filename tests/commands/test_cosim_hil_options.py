@@ -262,6 +262,10 @@ def test_hil_results_are_saved_and_printed(
     )
     asked.controller["fmu"] = "c.fmu"
     assert cli.main(["hil", "s.toml", "--simulated", "-q"]) == 0
+    assert cli.main(["hil", "s.toml", "--generic", "-q"]) == 0 and asked.specialised is False
+    asked.fmu = Path("plant.fmu")  # whose code is what it is
+    assert cli.main(["hil", "s.toml", "--specialised"]) == 2
+    assert "plant.fmu" in capsys.readouterr().err
 
 
 def test_hil_connections_open_by_udp_or_shared_memory(

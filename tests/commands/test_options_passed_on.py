@@ -246,7 +246,7 @@ def test_fmu_options_reach_builder(
         "all",
         "p",
         True,
-        False,
+        None,
     )
     assert log == [
         ("m", {"m": 2}),

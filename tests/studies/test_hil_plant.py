@@ -56,7 +56,10 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(
         build,
         "build_fmu",
-        lambda mechanism, path, *more: (done.append((mechanism, *more)), path.write_text(""))[0],
+        lambda mechanism, path, *more, **_: (
+            done.append((mechanism, *more)),
+            path.write_text(""),
+        )[0],
     )
     return done
 

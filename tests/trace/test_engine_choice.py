@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.specialised.automatic import Choice, engine_time, operations
+from kinetree.models.specialised.automatic import Choice, engine_time, for_archive, operations
 
 
 def chosen(worth: float, model: str = "lib:five-link", **how: float):
@@ -42,6 +42,15 @@ def test_mechanism_without_straight_line_code_keeps_the_engine():
     """Contacts are switched by the engine; the reason is told."""
     choice, _ = chosen(0.0, "lib:rocking-block")
     assert choice.why.startswith("the engine: contacts")
+
+
+def test_archives_take_code_that_is_made_quickly_and_small():
+    """A small mechanism gets it for one processor, not for dozens; a large one or one that gains nothing stays with the engine."""
+    small, large = (load("lib:chain", n=n).compile().compiled.running for n in (4, 300))
+    assert for_archive([small], 2)[0]
+    for structures, processors in (([small], 100), ([large], 1), ([small] * 60, 2)):
+        good, why = for_archive(structures, processors)
+        assert not good and why.startswith("the engine: ")
 
 
 def test_code_cost_estimates_follow_mechanism_size():
