@@ -28,7 +28,13 @@ DOUBLE = FALLING | {
     "bodies": FALLING["bodies"] | {"end": FALLING["bodies"]["rod"]},
     "joints": {
         "one": {"child": "rod", "type": "revolute", "axis": "y", "start": [0.4]},
-        "two": {"parent": "rod", "child": "end", "type": "revolute", "axis": "y", "at": [0.6, 0, 0]},
+        "two": {
+            "parent": "rod",
+            "child": "end",
+            "type": "revolute",
+            "axis": "y",
+            "at": [0.6, 0, 0],
+        },
     },
 }
 TOUCHING = FALLING | {
