@@ -1,6 +1,4 @@
-"""Fields of the memory blocks: name, size and meaning. Part of the reference in `layout.py`, which
-re-exports everything here.
-"""
+"""Fields of the memory blocks: name, size and meaning. `layout.py` re-exports everything here."""
 
 from typing import NamedTuple
 
@@ -444,9 +442,7 @@ LITERAL = ("G", "itr")
 
 
 def places(table: tuple[Field, ...], first: int) -> dict[str, int]:
-    """Return the directory index of every field of a block; each directory ends with a closing
-    entry.
-    """
+    """Return the directory index of every field of a block; a closing entry ends each directory."""
     return {field.name: first + k for k, field in enumerate(table)}
 
 
