@@ -19,7 +19,7 @@ from kinetree.fmu.unit import FmuUnit, fmu_unit
 from kinetree.fmu.variables import Access, FmuError, Table, Type, Variable, variable_table
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.language.units.unit_of_measure import parse_unit
-from kinetree.models.scene import bent_shapes
+from kinetree.models.scene import flexible_shapes
 from kinetree.models.scene.attachments import Numbers
 from kinetree.models.scene.make_scenes import start_scene
 from kinetree.solvers import layout as L
@@ -67,7 +67,9 @@ def live_data(
         },
         "row": {"position": L.W_P, "rotation": L.W_R},
         "stages": [stage_places(unit, data, k) for k in range(len(unit.stage_names))],
-        "fibres": bent_shapes.fibres(unit.description, [each["name"] for each in data["bodies"]]),
+        "fibres": flexible_shapes.fibres(
+            unit.description, [each["name"] for each in data["bodies"]]
+        ),
         "joints": joints_of(unit, [each["name"] for each in data["bodies"]]),
         "mass": sum(body["mass"] for body in data["bodies"]),
         "variables": plotted(unit, table),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.beams.skins import skin_of
+from kinetree.models.beams.body_surfaces import skin_of
 from kinetree.models.beams.solid_meshes import solid_mesh
 
 CHUNK = 2000  # elements whose slopes are in memory at once

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.beams.skins import skin_in
+from kinetree.models.beams.body_surfaces import skin_in
 from kinetree.models.description.schema import Description, JointSpec
 from kinetree.models.language.parts.body_parts import Body
 
@@ -56,7 +56,7 @@ class Reduced:
     second: SecondOrder | None = None
     masses: np.ndarray | None = None  # of the modes (n,), where P is not all of them
     ratios: np.ndarray | None = None  # damping of the modes (n,), where the file has it
-    skin: Mapping[str, np.ndarray] = field(default_factory=dict)  # `beams.skins`
+    skin: Mapping[str, np.ndarray] = field(default_factory=dict)  # `beams.body_surfaces`
 
     @property
     def modal_mass(self) -> np.ndarray:

@@ -59,7 +59,7 @@ Numbers = Annotated[tuple[Number, ...], BeforeValidator(listed), OrBare()]
 
 
 if TYPE_CHECKING:
-    from kinetree.models.system.starting import Beginning
+    from kinetree.models.system.start_values import Beginning
 
     JointType = str
 else:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.foreign.looks import MOST_SHAPES, posed
+from kinetree.models.foreign.display_shapes import MOST_SHAPES, posed
 from kinetree.models.foreign.mates import Freedoms, Mate, freedoms_of
 from kinetree.models.foreign.robot import Lump, Sheet, place
 

@@ -16,7 +16,7 @@ from xml.etree.ElementTree import ParseError, iterparse
 import numpy as np
 
 from kinetree.models.description.reading.read_source import LARGEST_ROBOT
-from kinetree.models.foreign.looks import MOST_SHAPES, geom_shape, posed
+from kinetree.models.foreign.display_shapes import MOST_SHAPES, geom_shape, posed
 from kinetree.models.foreign.mjcf_extras import (
     add_actuators,
     add_equalities,

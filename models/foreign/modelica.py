@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.foreign import modelica_parts as parts
-from kinetree.models.foreign.looks import MOST_SHAPES, posed
+from kinetree.models.foreign.display_shapes import MOST_SHAPES, posed
 from kinetree.models.foreign.modelica_assemblies import assembly_variable, taken_apart
 from kinetree.models.foreign.modelica_axis import AXIS_FAMILIES, AxisElements
 from kinetree.models.foreign.modelica_component import Component, Unreadable
+from kinetree.models.foreign.modelica_flattening import Model, parsed
 from kinetree.models.foreign.modelica_links import (
     HERE,
     WORLD,
@@ -30,7 +31,6 @@ from kinetree.models.foreign.modelica_links import (
 )
 from kinetree.models.foreign.modelica_loads import LINE_FORCES, LOADS, Loads
 from kinetree.models.foreign.modelica_parser import KIND
-from kinetree.models.foreign.modelica_text import Model, parsed
 from kinetree.models.foreign.modelica_wheels import WHEELS, add_wheel_body, add_wheels
 from kinetree.models.foreign.robot import Lump, Sheet, numbers, quoted, refused, rotation
 

@@ -26,7 +26,7 @@ from kinetree.models.foreign.assembly import (
     Y,
     Z,
 )
-from kinetree.models.foreign.looks import hexadecimal
+from kinetree.models.foreign.display_shapes import hexadecimal
 from kinetree.models.foreign.mates import Geometry, Mate, _Rows, conditions
 from kinetree.models.foreign.robot import ROBOT_ARGUMENTS, Lump, refused
 from kinetree.models.foreign.xml_file import xml_tree

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.foreign.looks import MOST_SHAPES, posed, visual_shape
+from kinetree.models.foreign.display_shapes import MOST_SHAPES, posed, visual_shape
 from kinetree.models.foreign.robot import (
     ROBOT_ARGUMENTS,
     Lump,

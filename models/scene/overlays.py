@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.result.number_format import written
-from kinetree.models.scene.bent_film import heat
+from kinetree.models.scene.flexible_film import heat
 
 INK, SOFT, LINE, PAPER = "#1c2430", "#5c6876", "#d7dde4", "#ffffff"
 COLOURS = ("#1f6fb5", "#c9712b", "#3c9a55")

@@ -14,8 +14,8 @@ import numpy as np
 from kinetree.models.description.mass_properties import folder_of
 from kinetree.models.description.schema import Description
 from kinetree.models.scene import (
-    bent_shapes,
     default_shapes,
+    flexible_shapes,
     force_graphics,
     ground_surface,
     joint_drive_graphics,
@@ -66,7 +66,7 @@ class Scene:
             if {p.parent, p.child} <= {"ground", *motion.poses}
         ]
         self.bodies = [name for name in motion.poses if name in description.bodies]
-        self.boxes = bent_shapes.boxes(description)
+        self.boxes = flexible_shapes.boxes(description)
         self.points = self._points()
         self.given = self._given()
         self.size = self._size()
@@ -380,17 +380,17 @@ class Scene:
             "forces": [None if values is None else packed(np.nan_to_num(values)) for values in forces],
             "plots": curves(clip.result, motion, self.description), "marks": marks(clip.result, motion), "rate": clip.rate,
             "ruts": [ground_surface.ruts(strip, clip.result, motion.rows) for strip in self.strips],
-            "amplitudes": bent_shapes.amplitudes(self.description, motion), **self.stresses(motion),
+            "amplitudes": flexible_shapes.amplitudes(self.description, motion), **self.stresses(motion),
         }  # fmt: skip
 
     def stresses(self, motion: Motion) -> dict[str, Any]:
         """Return the stresses of beam pieces over time, and the largest stress of all flexible
         parts.
         """
-        of_beams = bent_shapes.beam_stresses(self.description, motion, self.bodies)
+        of_beams = flexible_shapes.beam_stresses(self.description, motion, self.bodies)
         largest = [float(each.max(initial=0.0)) for each in of_beams]
         largest += [
-            bent_shapes.largest_stress(r, motion, name)
+            flexible_shapes.largest_stress(r, motion, name)
             for name, r in self.description.reduced.items()
         ]
         return {
@@ -422,7 +422,7 @@ class Scene:
             "follow": self.follow,
             "scenery": self.parts["ground"], "bearings": self.joints["ground"], "lines": lines, "strips": self.strips, "arrows": arrows,
             "traces": self.traces(),
-            "skins": bent_shapes.skins(d), "beams": bent_shapes.beams(d, self.bodies),
+            "skins": flexible_shapes.skins(d), "beams": flexible_shapes.beams(d, self.bodies),
             "outline": self.view.outline.tolist(),
             "clips": [self.clip(each, arrows, lines) for each in (Clip("motion", self.motion, self.result), *more)],
         }  # fmt: skip

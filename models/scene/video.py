@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.result.atomic_file import whole_file
-from kinetree.models.scene.bent_film import Bent, unpacked
 from kinetree.models.scene.default_shapes import ROD
+from kinetree.models.scene.flexible_film import Bent, unpacked
 from kinetree.models.scene.ground_surface import COLOUR
 from kinetree.models.scene.overlays import beside, tools, with_scale
 from kinetree.models.scene.shapes import along, matrix, part

@@ -400,7 +400,7 @@ class System(Analyses, Choice, Closure, Traced):
         the relative residual at which the ITR forms (variable-metric iteration) stop; default:
         rounding level. `stream` is a Parquet file that receives the rows during the run, which
         keeps memory constant. `choice` may switch to specialised code during the run
-        (`models.specialised.automatic.Choice().consider`).
+        (`models.specialised.engine_choice.Choice().consider`).
         """
         from kinetree.models.run.simulation import Options, simulate
 

@@ -22,7 +22,7 @@ import scipy.linalg as sl
 
 from kinetree.models import load
 from kinetree.models.beams.reduction import save_reduced
-from kinetree.models.system.starting import Beginning
+from kinetree.models.system.start_values import Beginning
 
 CRANK, ROD = 0.15, 0.30  # lengths [m]
 ROD_MASS, BLOCK_MASS, ROD_INERTIA = 0.151104, 0.075552, 0.0045339259  # kg, kg, kg.m2 about the pin

@@ -77,9 +77,9 @@ def flexible(
     ] = False,
 ) -> None:
     """Reduce a finite-element body by the Craig-Bampton method, for `flexible = { file = ... }`."""
+    from kinetree.models.beams.body_surfaces import skin_of
     from kinetree.models.beams.mesh_matrices import MeshMatrices
     from kinetree.models.beams.reduction import ReductionError, reduce_body, save_reduced
-    from kinetree.models.beams.skins import skin_of
 
     if not Path(source).is_file():
         raise BadInput(f"no file {source}")

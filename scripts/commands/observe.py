@@ -128,7 +128,7 @@ def pack(task: "Task", path: Path, backend: str, period: float) -> None:
         return
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.models import load
-    from kinetree.models.observers.inside_mechanism import watched_mechanism
+    from kinetree.models.observers.embedded_observer import watched_mechanism
 
     step = task.problem.setup.step or period
     mechanism = load(watched_mechanism(task.source, task.problem, step))

@@ -136,7 +136,7 @@ def run(
     """Simulate a mechanism; print a summary, write tables and plots."""
     from kinetree.models import load
     from kinetree.models.description.schema import METHODS
-    from kinetree.models.specialised.automatic import Choice
+    from kinetree.models.specialised.engine_choice import Choice
     from kinetree.scripts.reports import stage_report
 
     options: dict[str, Any] = {

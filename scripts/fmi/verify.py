@@ -240,7 +240,7 @@ def twin_of(archive: Archive, straight: bool = False) -> InProcess:
     """
     from kinetree.fmu.unit import fmu_unit
     from kinetree.models import load
-    from kinetree.models.system.starting import Beginning
+    from kinetree.models.system.start_values import Beginning
 
     files = sorted((Path(archive.folder) / "resources").glob("model.*"))
     file = next((f for f in files if f.suffix in (".toml", ".json")), None)

@@ -108,7 +108,7 @@ def itr_advice(system: Any, result: Any) -> str:
     """
     import numpy as np
 
-    from kinetree.models.analysis.itr_step import itr_step_advice
+    from kinetree.models.analysis.variable_metric_step import itr_step_advice
 
     q, u = (
         np.array([float(result[name][0]) for name in names])

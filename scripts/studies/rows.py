@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.language.errors import ModelError
 from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
-from kinetree.models.specialised.automatic import Choice
+from kinetree.models.specialised.engine_choice import Choice
 from kinetree.scripts.measures.run_measures import AtRest, columns_of, measured
 from kinetree.scripts.measures.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.studies.described import alone

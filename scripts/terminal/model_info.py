@@ -15,7 +15,7 @@ def straight_line_of(system: Any) -> dict[str, Any] | None:
     """Return the approximate operation count of straight-line code, and the number of evaluations
     from which a run uses it; None if it never does.
     """
-    from kinetree.models.specialised.automatic import worthwhile
+    from kinetree.models.specialised.engine_choice import worthwhile
 
     compiled = system.compiled.running
     count, least = worthwhile(compiled)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.analysis.itr_step import itr_step_advice
+from kinetree.models.analysis.variable_metric_step import itr_step_advice
 
 PENDULUM = load("lib:double-pendulum")
 SYSTEM = PENDULUM.compile()

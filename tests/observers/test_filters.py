@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.models.observers.embedded_observer import watched_mechanism
 from kinetree.models.observers.estimation import EstimationProblem
 from kinetree.models.observers.estimation_setup import Recorded, Sensor, Setup, Unknown
-from kinetree.models.observers.inside_mechanism import watched_mechanism
 from kinetree.models.observers.noise_fitting import fit_densities
 from kinetree.models.observers.online_observer import OnlineObserver
 

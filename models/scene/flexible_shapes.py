@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree.models.beams.body_surfaces import von_mises_of
 from kinetree.models.beams.discretization import plain_number, text_of
 from kinetree.models.beams.reduced_bodies import Reduced
-from kinetree.models.beams.skins import von_mises_of
 from kinetree.models.description.schema import Description
 from kinetree.models.language.parameters import evaluate_parameters
 from kinetree.models.quantities.cross_sections import Sizes, half_sizes, moments

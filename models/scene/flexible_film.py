@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.beams.skins import von_mises_of
+from kinetree.models.beams.body_surfaces import von_mises_of
 from kinetree.models.scene.shapes import matrix
 from kinetree.models.scene.triangle_meshes import Triangles, flat, rgb_of
 

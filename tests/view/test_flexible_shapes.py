@@ -9,7 +9,7 @@ from browser import browser, needs_browser, opened
 
 from kinetree.fmu.live import live_data
 from kinetree.models import load
-from kinetree.models.beams.skins import von_mises_of
+from kinetree.models.beams.body_surfaces import von_mises_of
 from kinetree.models.scene.html_page import page
 from kinetree.models.scene.make_scenes import start_scene
 from kinetree.models.scene.video import Painter
