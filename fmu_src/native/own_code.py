@@ -12,7 +12,7 @@ from kinetree.fmu.native.shell import link
 from kinetree.fmu.unit import FmuUnit
 from kinetree.fmu.variables import FmuError
 from kinetree.models.run.simulation_unit import make_unit
-from kinetree.models.specialised.automatic import for_archive
+from kinetree.models.specialised.engine_choice import for_archive
 from kinetree.models.specialised.llvm_compiler import object_code
 from kinetree.models.specialised.specialised_rates import Motion, llvm_text, motions
 from kinetree.solvers.library.build import objects_for

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.specialised.automatic import Choice, engine_time, for_archive, operations
+from kinetree.models.specialised.engine_choice import Choice, engine_time, for_archive, operations
 
 
 def chosen(worth: float, model: str = "lib:five-link", **how: float):
