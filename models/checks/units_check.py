@@ -27,6 +27,7 @@ from kinetree.models.language.units.dimensions import (
     alike,
     dimension_of,
     infer,
+    misfit,
 )
 from kinetree.models.language.units.si_conversion import Measured
 from kinetree.models.language.units.unit_of_measure import UnitError, fits, parse_unit
@@ -246,13 +247,22 @@ def check_expression(
         node = parse(text)
         if not any(leaf.name in units.declared for leaf in leaves(node)):
             return
-        found = infer(parse(ONE.sub("1.5", text)), units.dimension)
+        whole = parse(ONE.sub("1.5", text))
+        found = infer(whole, units.dimension)
     except ExpressionError:
         return
     except Clash as clash:
         checker.complain(path, shown(text), "values of one dimension", f"here {clash}")
         return
-    if found is None or not expected or any(alike(found, dimension_of(each)) for each in expected):
+    if found is None:
+        places = tuple(dimension_of(each) for each in expected)
+        wrong = misfit(whole, units.dimension, places)
+        if wrong is not None:
+            hint = "a factor that has a unit is written as a parameter with this unit"
+            place = f"a value in {' or '.join(expected)}" if expected else "values of one dimension"
+            checker.complain(path, f"{shown(text)} in {wrong}", place, hint)
+        return
+    if not expected or any(alike(found, dimension_of(each)) for each in expected):
         return
     column = columns(text).get(node.key) if isinstance(node, Leaf) else None
     checker.complain(

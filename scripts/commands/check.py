@@ -1,7 +1,7 @@
 """`kinetree check`: validates a description."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.exceptions import Exit
@@ -10,6 +10,9 @@ from kinetree.models.language.word_lists import counted
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Settings, Source, numbers
 from kinetree.scripts.terminal.json_output import Json, show_json
+
+if TYPE_CHECKING:
+    from kinetree.models.description.schema import Description
 
 
 def check(file: Source, settings: Settings = None, json: Json = False) -> None:
@@ -73,12 +76,7 @@ def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
         "warnings": [str(warning) for warning in mechanism.description.warnings]
     }
     told["left_out"] = list(mechanism.description.left_out)
-    bare = [
-        name
-        for name, joint in mechanism.description.joints.items()
-        if "parent" not in joint.model_fields_set
-    ]
-    told["without_parent"] = bare if len(bare) > 1 else []  # one has to stand there
+    told["without_parent"] = without_parent(mechanism.description)
     told["in_fmus"] = kept_by_fmus(mechanism.description)
     if mechanism.description.chain is not None:
         return told | {"masses": mechanism.chain().n}
@@ -93,6 +91,17 @@ def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
         | {"bodies": len(system.bodies), "freedoms": system.freedoms}
         | ({"controllers": controllers} if controllers else {})
     )
+
+
+def without_parent(description: "Description") -> list[str]:
+    """Return the joints that stand on the ground because no parent is given, unless it is the only
+    joint there: one has to stand on the ground.
+    """
+    grounded = [name for name, joint in description.joints.items() if joint.parent == "ground"]
+    bare = [
+        name for name in grounded if "parent" not in description.joints[name].model_fields_set
+    ]
+    return bare if len(grounded) > 1 else []
 
 
 COMMAND = Command("check", check, place=10)

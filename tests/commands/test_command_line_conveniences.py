@@ -242,6 +242,10 @@ def test_check_reports_joints_without_parent(tmp_path, capsys):
     (tmp_path / "g.toml").write_text(text + other + 'parent = "a"\n')
     assert main(["check", str(tmp_path / "g.toml")]) == 0
     assert "no parent" not in capsys.readouterr().out
+    named = text.replace('child = "a"', 'child = "a"\nparent = "ground"') + other
+    (tmp_path / "h.toml").write_text(named)
+    assert main(["check", str(tmp_path / "h.toml")]) == 0
+    assert "joints k\n" in capsys.readouterr().out, "the other says that it stands on the ground"
 
 
 def test_info_explains_the_selected_method(capsys):

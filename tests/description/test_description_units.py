@@ -268,6 +268,54 @@ def test_matching_units_are_accepted(more):
     load(pendulum(**more))
 
 
+def weighed(com: object, **more: object) -> dict:
+    found = pendulum(
+        parameters={
+            "load": {"value": 500, "unit": "kg"},
+            "length": {"value": 2, "unit": "m"},
+        }
+        | more
+    )
+    found["bodies"]["a"]["com"] = [com, 0, 0]
+    return found
+
+
+@pytest.mark.parametrize(
+    "com",
+    [
+        "load", "load/2", "2*load", "-load/2", "0.37*load", "3*load/4", "load*1", "load/2 + length",
+        "length - 0.5*load", "load/length", "load/(2*length)",
+    ],
+)  # fmt: skip
+def test_factor_keeps_the_dimension(com):
+    """No quantity takes a mass to a length: whatever literal stands beside it."""
+    with pytest.raises(ModelError) as error:
+        load(weighed(com))
+    assert [problem.key for problem in error.value.problems] == ["bodies.a.com[0]"]
+
+
+@pytest.mark.parametrize("mass", ["length", "length/2", "-length/2", "3*length"])
+def test_length_is_no_mass(mass):
+    found = weighed("length/2")
+    found["bodies"]["a"]["mass"] = mass
+    with pytest.raises(ModelError) as error:
+        load(found)
+    assert "bodies.a.mass" in [problem.key for problem in error.value.problems]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["load*9.81*length", "2*length", "load*9.81*length/2 - 30*der(q)", "-40*length"],
+)
+def test_factors_may_hide_what_is_written_without_unit(value):
+    """An acceleration, a stiffness, a damping: N.m of a force element on an angle."""
+    force = {"F": {"value": "load*9.81", "unit": "N"}}
+    load(weighed("length/2", **force) | {"forces": {"s": {"coordinate": "q", "value": value}}})
+    profile = weighed("-2*length/3")
+    profile["bodies"]["a"]["mass"] = "18.8*length"  # kg/m of a profile
+    load(profile)
+
+
 def test_angle_units_differ_from_numbers():
     assert not fits("Hz", "rad/s") and not fits("rpm", "1/s") and not fits("deg", "1")
     assert (

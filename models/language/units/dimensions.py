@@ -3,6 +3,11 @@
 A dimension is the exponents of the base units; angles count as numbers, because r*omega is a speed.
 Unknown remains: a name without a unit, a number that may hide a unit (9.81 in 9.81*m, 2 in
 sin(2*t)), and everything computed from these.
+
+A factor may hide what engineers write without a unit: a time constant, a stiffness, an area
+(`HIDDEN`). No quantity takes a mass to a length, so that "load/2" is as little a length as "load":
+`misfit` finds this. Factors that only count or share (2, 3/4) hide no acceleration and no mass per
+length.
 """
 
 from __future__ import annotations
@@ -64,7 +69,11 @@ class Dimension(NamedTuple):
 
 
 class Clash(Exception):
-    """Raised for two dimensions that do not agree."""
+    """Raised for two dimensions that do not agree; `pair` has them where two values are joined."""
+
+    def __init__(self, text: str, pair: tuple[Dimension, Dimension] | None = None):
+        super().__init__(text)
+        self.pair = pair
 
 
 NUMBER = Dimension((0.0,) * ANGLE)
@@ -77,8 +86,13 @@ def dimension_of(unit: Unit | str) -> Dimension:
     )
 
 
-def infer(root: Node, known: Callable[[str], Dimension | None]) -> Dimension | None:
-    """Return the dimension of an expression, or None if unknown; raise Clash if it is inconsistent."""
+def infer(
+    root: Node, known: Callable[[str], Dimension | None], bare_factors: bool = False
+) -> Dimension | None:
+    """Return the dimension of an expression, or None if unknown; raise Clash if it is inconsistent.
+
+    With `bare_factors` literal numbers in products and quotients have no unit.
+    """
     found: dict[Node, Dimension | None] = {}
     for node in postorder((root,)):
         if isinstance(node, Const):
@@ -89,7 +103,10 @@ def infer(root: Node, known: Callable[[str], Dimension | None]) -> Dimension | N
             found[node] = None
         else:
             assert isinstance(node, Operation)
-            found[node] = combined(node, [found[arg] for arg in node.args])
+            parts = [found[arg] for arg in node.args]
+            if bare_factors and node.op in (Op.MUL, Op.DIV):
+                parts = [NUMBER if isinstance(arg, Const) else found[arg] for arg in node.args]
+            found[node] = combined(node, parts)
     return found[root]
 
 
@@ -133,7 +150,8 @@ def common(node: Operation, *d: Dimension | None) -> Dimension | None:
     told = [each for each in d if each is not None]
     for each in told[1:]:
         if not alike(each, told[0]):
-            raise Clash(f"{told[0]} {SIGNS.get(node.op, node.op.name.lower())} {each}")
+            sign = SIGNS.get(node.op, node.op.name.lower())
+            raise Clash(f"{told[0]} {sign} {each}", (told[0], each))
     unknown = any(
         each is None and arg is not ZERO for each, arg in zip(d, node.args[-len(d) :], strict=True)
     )
@@ -142,3 +160,64 @@ def common(node: Operation, *d: Dimension | None) -> Dimension | None:
 
 def alike(a: Dimension, b: Dimension) -> bool:
     return all(abs(x - y) < 1e-9 for x, y in zip(a.exponents, b.exponents, strict=True))
+
+
+HIDDEN = tuple(
+    dimension_of(unit)
+    for unit in "1 s m m2 m3 kg kg.m2 m/s m/s2 N N.m N/m N.s/m N.m.s Pa kg/m3 m3/s J W".split()
+)  # what a literal factor may stand for, also as a divisor
+PROFILE = dimension_of("kg/m")  # beside a length only, as a mass is not divided by it
+MEASURED = {PROFILE, *map(dimension_of, ("m/s2", "kg/m3", "Pa"))}  # never as small as 2 or 3/4
+COUNTS = 8  # the largest whole number of a factor or a divisor that only counts or shares
+
+
+def misfit(
+    root: Node, known: Callable[[str], Dimension | None], expected: tuple[Dimension, ...]
+) -> str | None:
+    """Return what an expression is in where no literal factor can bring it to an expected dimension,
+    or the values that it joins; None where it may fit.
+    """
+    factors = literal_factors(root)
+    measured = [x for x in factors if not counts(x)]
+    if not factors or len(measured) > 1:
+        return None
+    try:
+        found = infer(root, known, bare_factors=True)
+    except Clash as clash:
+        wrong = clash.pair is not None and not may_hide(*clash.pair, bool(measured))
+        return f"values of {clash}" if wrong else None
+    if found is None or not expected:
+        return None
+    return None if any(may_hide(found, each, bool(measured)) for each in expected) else str(found)
+
+
+def literal_factors(root: Node) -> list[float]:
+    """Return the literal numbers that multiply or divide something in an expression."""
+    return [
+        arg.value
+        for node in postorder((root,))
+        if isinstance(node, Operation) and node.op in (Op.MUL, Op.DIV)
+        for arg in node.args
+        if isinstance(arg, Const)
+    ]
+
+
+def counts(factor: float) -> bool:
+    """Return whether a factor only counts or shares, as 2, 1/3, 3/4 and 1.5 do."""
+    size = abs(factor)
+    return any(
+        size * divisor <= COUNTS and abs(size * divisor - round(size * divisor)) < 1e-9
+        for divisor in range(1, COUNTS + 1)
+    )
+
+
+def may_hide(found: Dimension, expected: Dimension, measured: bool) -> bool:
+    """Return whether a literal factor may take one dimension to the other; `measured` if it is a
+    number that does more than count.
+    """
+    factor, divisor = (
+        Dimension(tuple(x - y for x, y in zip(a.exponents, b.exponents, strict=True)))
+        for a, b in ((expected, found), (found, expected))
+    )
+    pairs = [(each, x) for each in HIDDEN for x in (factor, divisor)] + [(PROFILE, factor)]
+    return any(alike(*pair) and (measured or pair[0] not in MEASURED) for pair in pairs)
