@@ -11,18 +11,20 @@ import numpy as np
 from kinetree.models.beams.linear_range import beyond_linear_range
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.compilation.stage_structures import Structure
+from kinetree.models.description.joint_units import joint_units
+from kinetree.models.description.schema import Description
 from kinetree.models.engine.compiled import Compiled
 from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.engine.instance import Instance
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.expressions.nodes import names
 from kinetree.models.expressions.parse import evaluate_constant, parse
-from kinetree.models.language.errors import suggestion
+from kinetree.models.language.errors import Problem, suggestion
 from kinetree.models.result.stage_tables import not_there
 from kinetree.models.run.simulation import empty_result
 from kinetree.models.run.simulation_unit import later_structures, make_unit
 from kinetree.models.system.system import System
-from kinetree.solvers.layout import Guard
+from kinetree.solvers.layout import Guard, Status
 from kinetree.solvers.model_records import GUARD
 
 STABLE = {"rk4": 2.78}  # step times size of eigenvalues that explicit methods follow
@@ -161,6 +163,53 @@ def vanished_names(texts: Iterable[float | str], before: Compiled, now: Compiled
         if lost
         else ""
     )
+
+
+def body_without_inertia(system: System) -> Problem | None:
+    """Return the body whose missing inertia keeps the motion from beginning, with what to add; None
+    if there is none.
+    """
+    instance = Instance(system.compiled)
+    try:
+        instance.set_state(*system.start())
+        instance.call("outputs", 0, system.compiled.start_time)
+        return None
+    except EvaluationError as error:
+        item = int(instance.ws.head.item)
+        bodies = system.compiled.bodies + system.compiled.twins
+        if error.status != Status.SINGULAR_JOINT or not 0 < item <= len(bodies):
+            return None
+    name = bodies[item - 1]
+    if name not in points_of_mass(system.description, turned_only=False):
+        return None
+    mass = evaluate_constant(
+        system.description.bodies[name].mass, parameter_values(system.description)
+    )
+    missing = "mass without inertia" if mass else "neither mass nor inertia"
+    return Problem(
+        f"bodies.{name}",
+        f"{missing} on a joint that turns it",
+        hint="add inertia = [xx, yy, zz, xy, xz, yz] about its centre of mass, or give its shape"
+        " a density in place of its mass",
+        file=system.description.file,
+    )
+
+
+def points_of_mass(description: Description, turned_only: bool = True) -> list[str]:
+    """Return the bodies without inertia of their own; with `turned_only` those that a joint turns
+    and that have mass.
+    """
+    found = []
+    for name, body in description.bodies.items():
+        given = {"inertia", "inertia_at_origin", "flexible"} & body.model_fields_set
+        if given or name in description.weighed or ("bodies", name) in description.pieces:
+            continue
+        joints = [joint for joint in description.joints.values() if joint.child == name]
+        units = [unit for joint in joints for unit, _ in joint_units({"": joint}).values()]
+        turns = any("rad" in unit for unit in units)
+        if not turned_only or (turns and body.mass != 0.0):
+            found.append(name)
+    return found
 
 
 def initially_true_events(system: System) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """`kinetree check`: validates a description."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -13,6 +13,7 @@ from kinetree.scripts.terminal.json_output import Json, show_json
 
 if TYPE_CHECKING:
     from kinetree.models.description.schema import Description
+    from kinetree.models.system.system import System
 
 
 def check(file: Source, settings: Settings = None, json: Json = False) -> None:
@@ -56,6 +57,10 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
         typer.echo(
             f"on the ground, as no parent is given: joints {', '.join(told['without_parent'])}"
         )
+    if told.get("point_masses"):
+        typer.echo(
+            f"point masses, as no inertia is given: bodies {', '.join(told['point_masses'])}"
+        )
     for each in told["left_out"]:
         typer.echo(each if each.startswith(("assumed: ", "offered: ")) else f"left out: {each}")
     for each in told["in_fmus"]:
@@ -69,7 +74,7 @@ def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
     """
     from kinetree.models import load
     from kinetree.models.checks.structural_parameters import kept_by_fmus
-    from kinetree.models.run.prerun_checks import prerun_warnings
+    from kinetree.models.run.prerun_checks import points_of_mass, prerun_warnings
 
     mechanism = load(file, **settings)
     told: dict[str, Any] = {
@@ -81,6 +86,8 @@ def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
     if mechanism.description.chain is not None:
         return told | {"masses": mechanism.chain().n}
     system = mechanism.compile()
+    refuse_missing_inertia(file, system)
+    told["point_masses"] = points_of_mass(mechanism.description)
     told["warnings"] += [
         *map(str, system.warnings),
         *prerun_warnings(system),
@@ -91,6 +98,18 @@ def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
         | {"bodies": len(system.bodies), "freedoms": system.freedoms}
         | ({"controllers": controllers} if controllers else {})
     )
+
+
+def refuse_missing_inertia(file: str, system: "System") -> None:
+    """Raise for a body without inertia that the joints would have to turn for the motion to begin."""
+    from kinetree.models.description.reading.read_source import read
+    from kinetree.models.language.errors import ModelError
+    from kinetree.models.run.prerun_checks import body_without_inertia
+
+    problem = body_without_inertia(system)
+    if problem is not None:
+        _, origin = read(file)
+        raise ModelError(replace(problem, line=origin.line(tuple(problem.key.split(".", 1)))))
 
 
 def without_parent(description: "Description") -> list[str]:

@@ -192,7 +192,7 @@ def show(title: str, found: "Estimate", content: dict[str, Any]) -> None:
     from rich.console import Console
 
     from kinetree.scripts.reports.observer_report import sentences
-    from kinetree.scripts.reports.summary import text_table
+    from kinetree.scripts.reports.summary import show_table, text_table
 
     console = Console()
     rows = [
@@ -207,7 +207,7 @@ def show(title: str, found: "Estimate", content: dict[str, Any]) -> None:
     ]
     title = f"{title}: estimates at {found.time[-1]:.6g} s ({found.method}, {content['readings']} readings)"
     shown = text_table(title, ("", "value", "± std", "± at the start", ""), rows)
-    console.print(shown)
+    show_table(shown)
     for line in sentences(content):
         console.print(line, markup=False, highlight=False)
 

@@ -80,7 +80,7 @@ def show(title: str, task: "Task", found: "Found") -> None:
     """Print variables, measures and the reason why the search ended."""
     from rich.console import Console
 
-    from kinetree.scripts.reports.summary import text_table
+    from kinetree.scripts.reports.summary import show_table, text_table
 
     console = Console(highlight=False, soft_wrap=True)
     rows = [
@@ -91,15 +91,15 @@ def show(title: str, task: "Task", found: "Found") -> None:
         )
         for name, _, _, start, end, word in variables(task, found)
     ]
-    console.print(text_table(title, ("variable", "start", "found", ""), rows))
+    show_table(text_table(title, ("variable", "start", "found", ""), rows))
     values = [(name, *(f"{value:.6g}" for value in pair)) for name, *pair in measures(found)]
-    console.print(text_table("", ("measure", "value", "at the start"), values))
+    show_table(text_table("", ("measure", "value", "at the start"), values))
     if found.front:
         first, second = task.measures
         points = [
             tuple(f"{row['measures'][text]:.6g}" for text in (first, second)) for row in found.front
         ]
-        console.print(text_table("Pareto front", (first, second), points))
+        show_table(text_table("Pareto front", (first, second), points))
     for note in notes(task, found):
         console.print(note, markup=False)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.scripts.commands import Command
+from kinetree.scripts.reports.summary import show_table, text_table
 from kinetree.scripts.terminal.arguments import (
     Inputs,
     Origin,
@@ -22,6 +23,7 @@ from kinetree.scripts.terminal.json_output import Json, show_json
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from kinetree.models.analysis.equilibrium import Equilibrium
     from kinetree.models.analysis.linearization import Linear, Mode
@@ -114,18 +116,14 @@ def write_rows(path: Path, rests: dict[str, "Equilibrium"]) -> None:
 
 def show_preparations(console: "Console", rests: dict[str, "Equilibrium"]) -> None:
     """Print the equilibria of the preparation steps of a run, one column each."""
-    from rich.console import Console
-
     from kinetree.models.analysis.equilibrium_table import compared_rows, shape_of
     from kinetree.scripts.commands.info import grid
 
     console.print("[bold]Equilibria of the preparation[/bold], each found from the one before")
-    wide = Console(highlight=False, soft_wrap=True, width=max(console.width, 60 + 26 * len(rests)))
     head = ["", *rests, ""]
     judged = [["stability", *(rest.stability for rest in rests.values()), ""]]
     for heading, rows in ({"State": judged} | compared_rows(rests)).items():
-        table = grid(heading, [tuple(head), *map(tuple, rows)])
-        wide.print(table)
+        show_table(grid(heading, [tuple(head), *map(tuple, rows)]))
     for name, rest in rests.items():
         rows = [
             (
@@ -136,7 +134,7 @@ def show_preparations(console: "Console", rests: dict[str, "Equilibrium"]) -> No
             for mode in rest.modes
         ]
         if rows:
-            console.print(grid(f"Vibration modes {name}", rows))
+            show_table(grid(f"Vibration modes {name}", rows))
 
 
 def show(console: "Console", title: str, found: "Equilibrium", system: "System") -> None:
@@ -144,7 +142,6 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
     from rich.markup import escape
 
     from kinetree.models.analysis.equilibrium_table import neutral_combination, rest_rows, shape_of
-    from kinetree.models.result.number_format import written
     from kinetree.scripts.commands.info import grid
 
     effort = (
@@ -154,7 +151,7 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
     )
     console.print(f"[bold]{escape(title)}[/bold]: {found.stability} equilibrium after {effort}")
     for heading, values in rest_rows(found).items():
-        console.print(grid(heading, values))
+        show_table(grid(heading, values))
     rows = []
     for mode in found.modes:
         words = found.linear.motions
@@ -166,7 +163,7 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
             (f"{mode.frequency:.6g} Hz", f"damping ratio {round(mode.damping, 4) + 0.0:.4f}", shape)
         )
     if rows:
-        console.print(grid("Vibration modes", rows))
+        show_table(grid("Vibration modes", rows))
     modes = found.linear.modes() if not found.stable else []
     for value in found.growing if modes else ():
         if value.imag >= 0.0:
@@ -182,14 +179,34 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
         console.print(
             f"the sampled controller {escape(name)} ({period:g} s) is treated as continuous"
         )
-    wrenches = [
-        (name, *(written(round(x, 6) + 0.0, 6) for x in wrench))
+    show_table(reactions_table(found, system))
+
+
+def reactions_table(found: "Equilibrium", system: "System") -> "Table":
+    """Return a table with force and moment of every joint of the description, each in a unit that
+    fits the largest of all.
+    """
+    from kinetree.models.result.number_format import fitting, written
+
+    title = "Joint reactions: force and moment on the child body, in its axes"
+    wrenches = {
+        name: tuple(round(x, 6) + 0.0 for x in wrench)
         for name, wrench in found.reactions.items()
         if ("joints", name) not in system.description.pieces
-    ]
-    console.print(
-        grid("Joint reactions: force [N] and moment [N.m] on the child body, in its axes", wrenches)
+    }
+    force, force_unit = fitting("N", [x for each in wrenches.values() for x in each[:3]])
+    moment, moment_unit = fitting("N.m", [x for each in wrenches.values() for x in each[3:]])
+    heads = (
+        "joint",
+        *(f"F{axis} [{force_unit}]" for axis in "xyz"),
+        *(f"M{axis} [{moment_unit}]" for axis in "xyz"),
     )
+    factors = (force,) * 3 + (moment,) * 3
+    rows = [
+        (name, *(written(x * factor, 6) for x, factor in zip(wrench, factors, strict=True)))
+        for name, wrench in wrenches.items()
+    ]
+    return text_table(title, heads, rows)
 
 
 def leading(linear: "Linear", mode: "Mode") -> str:

@@ -152,9 +152,7 @@ def law_of(
 
 def show_plan(content: dict[str, Any]) -> None:
     """Print the table of planned experiments."""
-    from rich.console import Console
-
-    from kinetree.scripts.reports.summary import text_table
+    from kinetree.scripts.reports.summary import show_table, text_table
 
     heads = ("experiment", *(f"± 1σ of {name}" for name in content["parameters"]), "score")
     rows = []
@@ -169,6 +167,4 @@ def show_plan(content: dict[str, Any]) -> None:
             )
         where = ", ".join(f"{name} = {value:.4g}" for name, value in each.get("found", {}).items())
         rows.append((f"{label} ({where})" if where else label, *cells, f"{each['score']:.2f}"))
-    Console(highlight=False, soft_wrap=True).print(
-        text_table("What experiments would tell", heads, rows)
-    )
+    show_table(text_table("What experiments would tell", heads, rows))

@@ -229,6 +229,34 @@ def test_existing_fmu_is_not_overwritten_silently(tmp_path, monkeypatch, capsys)
     assert main([*line, "-o", str(path)]) == 0 and "replaced" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("joint", ['type = "free"', 'type = "spherical"', 'type = "revolute"'])
+def test_check_refuses_a_body_that_nothing_lets_turn(tmp_path, capsys, joint):
+    """A mass in the axis, or free to turn, has no equation of motion: where, what, what to do."""
+    text = f'format = "kinetree/1"\n[bodies.load]\nmass = 2.0\n[joints.j]\nchild = "load"\n{joint}\n'
+    (tmp_path / "load.toml").write_text(text)
+    assert main(["check", str(tmp_path / "load.toml")]) == 2
+    told = capsys.readouterr()
+    assert "load.toml:2: bodies.load: found mass without inertia" in told.err + told.out
+    assert "inertia = [" in told.err and "density" in told.err and "OK" not in told.out
+    assert main(["check", str(tmp_path / "load.toml"), "--json"]) == 2
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert (problem["key"], problem["line"]) == ("bodies.load", 2)
+    whole = text.replace("mass = 2.0", "mass = 2.0\ninertia = [1, 1, 1, 0, 0, 0]")
+    (tmp_path / "whole.toml").write_text(whole)
+    assert main(["check", str(tmp_path / "whole.toml")]) == 0
+    assert "point mass" not in capsys.readouterr().out
+
+
+def test_check_names_point_masses(tmp_path, capsys):
+    """A mass beside the axis swings as a point; what only slides needs no inertia."""
+    text = 'format = "kinetree/1"\n[bodies.load]\nmass = 2.0\ncom = [0, 0, -1]\n[joints.j]\nchild = "load"\n'
+    for kind, told in (("revolute", True), ("prismatic", False)):
+        (tmp_path / "f.toml").write_text(f'{text}type = "{kind}"\naxis = "x"\n')
+        assert main(["check", str(tmp_path / "f.toml")]) == 0
+        found = capsys.readouterr().out
+        assert ("point masses" in found and "bodies load" in found) == told
+
+
 def test_check_reports_joints_without_parent(tmp_path, capsys):
     """One of them stands on the ground; where there are several a parent may be forgotten."""
     body = "mass = 1.0\ninertia = [0.1, 0.1, 0.1, 0, 0, 0]\n"

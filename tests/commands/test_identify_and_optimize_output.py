@@ -14,6 +14,7 @@ import pytest
 from kinetree.models.analysis import stabilisation_diagram
 from kinetree.models.analysis.free_decay import Decay, DecayMode
 from kinetree.scripts.commands import identify, optimize
+from kinetree.scripts.reports.summary import text_table
 from kinetree.scripts.studies import planned
 from kinetree.scripts.studies.optimise import Found
 from kinetree.scripts.studies.optimise_file import Task, Variable
@@ -288,12 +289,12 @@ def test_optimisation_page_shows_search(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_table_text_is_left_and_numbers_right_aligned():
-    assert [each.justify for each in identify.table("", ("name", "value", ""), []).columns] == [
+    assert [each.justify for each in text_table("", ("name", "value", ""), []).columns] == [
         "left",
         "right",
         "left",
     ]
     assert (
-        identify.table("", ("a",), []).title is None
-        and identify.table("[b]", ("a",), []).title == r"\[b]"
+        text_table("", ("a",), []).title is None
+        and text_table("[b]", ("a",), []).title == r"\[b]"
     )

@@ -370,6 +370,23 @@ def test_tuned_design_prints_numbers(
     ]  # fmt: skip
 
 
+def test_narrow_terminal_cuts_no_reaction(
+    capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    """Names and numbers of the table stand in full, however long they are."""
+    monkeypatch.setenv("COLUMNS", "40")
+    name = "bearing_of_the_lower_wishbone_at_the_front"
+    system = load("lib:pendulum").compile()
+    rest = system.equilibrium()
+    wrench = (-27673.4, 0.123456, 1e5, -22.1234, 1234.56, 0.0)
+    rest = replace(rest, reactions={name: wrench}, coordinates={f"{name}_angle": 0.25})
+    statics.show(Console(highlight=False, soft_wrap=True), "narrow", rest, system)
+    lines = printed(capsys)
+    assert lines[-1] == f"{name} -27.6734 0.000123456 100 -0.0221234 1.23456 0"
+    assert "Fz [kN]" in lines[-2] and "Mx [kN.m]" in lines[-2]
+    assert f"{name}_angle 0.25" in "\n".join(lines)
+
+
 def test_unstable_equilibrium_is_reported(capsys: pytest.CaptureFixture):
     """What grows by its time and by what moves most, a state where no coordinate does; minus zero is no number to read."""
 
@@ -417,7 +434,8 @@ def test_unstable_equilibrium_is_reported(capsys: pytest.CaptureFixture):
         assert line in told, line
     assert len([line for line in told if "grows" in line]) == 2
     (free,) = (line for line in told if line.startswith("neutral direction"))
-    assert free.endswith("x - 0.5 y") and told[-1] == "top 0 2.5 1000000 0 1.23457 -0.5"
+    assert free.endswith("x - 0.5 y") and told[-1] == "top 0 2.5e-6 1 0 1.23457 -0.5"
+    assert told[-2] == "joint Fx [MN] Fy [MN] Fz [MN] Mx [N.m] My [N.m] Mz [N.m]"
     calm = load("lib:pendulum").compile()
     rest = replace(calm.equilibrium(), residual=0.0)
     statics.show(console, "arm", rest, calm)
