@@ -117,9 +117,7 @@ def without_parent(description: "Description") -> list[str]:
     joint there: one has to stand on the ground.
     """
     grounded = [name for name, joint in description.joints.items() if joint.parent == "ground"]
-    bare = [
-        name for name in grounded if "parent" not in description.joints[name].model_fields_set
-    ]
+    bare = [name for name in grounded if "parent" not in description.joints[name].model_fields_set]
     return bare if len(grounded) > 1 else []
 
 

@@ -232,7 +232,9 @@ def test_existing_fmu_is_not_overwritten_silently(tmp_path, monkeypatch, capsys)
 @pytest.mark.parametrize("joint", ['type = "free"', 'type = "spherical"', 'type = "revolute"'])
 def test_check_refuses_a_body_that_nothing_lets_turn(tmp_path, capsys, joint):
     """A mass in the axis, or free to turn, has no equation of motion: where, what, what to do."""
-    text = f'format = "kinetree/1"\n[bodies.load]\nmass = 2.0\n[joints.j]\nchild = "load"\n{joint}\n'
+    text = (
+        f'format = "kinetree/1"\n[bodies.load]\nmass = 2.0\n[joints.j]\nchild = "load"\n{joint}\n'
+    )
     (tmp_path / "load.toml").write_text(text)
     assert main(["check", str(tmp_path / "load.toml")]) == 2
     told = capsys.readouterr()

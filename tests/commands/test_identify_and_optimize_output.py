@@ -295,6 +295,5 @@ def test_table_text_is_left_and_numbers_right_aligned():
         "left",
     ]
     assert (
-        text_table("", ("a",), []).title is None
-        and text_table("[b]", ("a",), []).title == r"\[b]"
+        text_table("", ("a",), []).title is None and text_table("[b]", ("a",), []).title == r"\[b]"
     )
