@@ -16,7 +16,7 @@ def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of `Description`."""
     schema = relaxed(Description.model_json_schema())
     schema["$defs"]["NumberWithUnit"] = {
-        "description": "A number in a unit of its own, converted to SI on reading",
+        "description": "A number with its unit, converted to SI on reading",
         **WITH_UNIT,
     }
     return {

@@ -29,18 +29,18 @@ class Output(Named):
         default=None, description="Beam, for deflection, section_load and stress"
     )
     bodies: tuple[str, ...] | None = Field(
-        default=None, description="Bodies that are taken together; left out: all"
+        default=None, description="Bodies in a total (default: all)"
     )
     about: Literal["point", "centre"] = Field(
         default="point",
-        description="What an angular momentum is about: a fixed point, or the centre of mass",
+        description="Reference of an angular momentum: a fixed point, or the centre of mass",
     )
     between: tuple[Point, Point] | None = Field(
         default=None, description="Two points, for distance and distance_rate"
     )
     joint: str | None = Field(default=None, description="Joint, for reaction and power")
     part: Literal["force", "moment"] = Field(
-        default="force", description="What of a reaction or of a force element"
+        default="force", description="Part of a reaction or of a force element"
     )
     force: str | None = Field(default=None, description="Force element")
     actuator: str | None = Field(default=None, description="Actuator, for power")
@@ -50,18 +50,18 @@ class Output(Named):
     )
     frame: str = Field(
         default="ground",
-        description="Axes in which a vector is taken: ground, body (the measured one), or the name of a body",
+        description="Axes of the components of a vector: ground, body (the measured one), or the name of a body",
     )
     reference: Point | None = Field(
         default=None,
-        description="Measured against this point, as it is seen from its body; left out: from the ground",
+        description="Point relative to which, and body relative to which, is measured (default: the ground)",
     )
     unit: str = Field(
         default="",
-        description="Unit in which it is shown; the value itself is in SI; left out: known for measured quantities",
+        description="Unit in which the value is displayed; the value itself is in SI (default: known for measured quantities)",
     )
     display_unit: str = Field(
-        default="", description="The same; left out: `unit` as it was written"
+        default="", description="Unit in which the value is displayed (default: `unit`)"
     )
 
 

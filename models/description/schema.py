@@ -73,26 +73,26 @@ class JointSpec(Named):
     child: str = Field(description="A body, or ground")
     station: Number | None = Field(
         default=None,
-        description="Place of the joint on the beam that is its parent, or else its child, from the root; `at` is added [m]",
+        description="Distance from the root of the beam that is the parent (else the child); `at` is added [m]",
     )
     child_station: Number | None = Field(
         default=None,
-        description="Place of the joint on the beam that is its child, from the root; left out: the root [m]",
+        description="Distance from the root of the beam that is the child (default: 0) [m]",
     )
     type: JointType | None = Field(
-        default=None, description="Shorthand for a sequence of transforms"
+        default=None, description="Joint type, an abbreviation of a sequence of transforms"
     )
     axis: Axes | None = Field(
         default=None,
         description="Axis in the joint frame (default z); two axes for a universal joint (default x, y)",
     )
-    at: Vector = Field(default=ORIGIN, description="Place of the joint in the parent frame [m]")
+    at: Vector = Field(default=ORIGIN, description="Position of the joint in the parent frame [m]")
     frame: tuple[Transform, ...] = Field(
         default=(),
         description="Further constant transforms after `at`: orientation of the joint frame",
     )
     child_at: Vector = Field(
-        default=ORIGIN, description="Place of the joint in the child frame, for a typed joint [m]"
+        default=ORIGIN, description="Position of a joint with `type` in the child frame [m]"
     )
     child_frame: tuple[Transform, ...] = Field(
         default=(),
@@ -141,7 +141,7 @@ class Table(Named):
         "between neighbouring values; spline has continuous second derivatives and may overshoot",
     )
     outside: Literal["clamped", "extrapolated"] = Field(
-        default="clamped", description="Beyond the points"
+        default="clamped", description="Behaviour outside the range of the points"
     )
     file: str = Field(
         default="",
@@ -152,7 +152,7 @@ class Table(Named):
     )
     units: tuple[str, str] | None = Field(
         default=None,
-        description="Units of both columns, converted to SI; left out: those that the file tells",
+        description="Units of both columns, converted to SI (default: those given in the file)",
     )
 
 
@@ -176,7 +176,7 @@ class Chambers(Part):
     )
     pressure_a: StartPressure = Field(
         default=1e5,
-        description="Pressure at the start [Pa]; steady: the one at which nothing begins to move",
+        description="Pressure at the start [Pa]; `steady`: the pressure at which nothing starts to move",
     )
     pressure_b: StartPressure = Field(
         default=1e5, description="Pressure at the start [Pa], or steady"
@@ -195,16 +195,16 @@ class Actuator(Named):
 
     between: tuple[Point, Point] | None = Field(default=None, description="The two points")
     coordinate: str | None = Field(default=None, description="Coordinate driven instead")
-    force: Number = Field(default=0.0, description="Force until one is given [N or N.m]")
+    force: Number = Field(default=0.0, description="Force until the drive gives one [N or N.m]")
     chambers: Chambers | None = Field(
-        default=None, description="Keep the cylinder's oil inside the model"
+        default=None, description="Make the oil volumes of a cylinder states of the mechanism"
     )
 
 
 class Ends(Part):
     """The end of a stage; the first condition that becomes true ends it."""
 
-    when: Law | None = Field(default=None, description="Comparison that comes true")
+    when: Law | None = Field(default=None, description="Comparison that ends the stage")
     at: Number | None = Field(default=None, description="Time [s]")
     after: Number | None = Field(default=None, description="Time since the stage began [s]")
 
@@ -215,19 +215,19 @@ class Stage(Named):
     name: str = Field(default="", description="Shown in results")
     phase: str = Field(
         default="",
-        description="What it is part of: stages of one phase that follow each other have one row in tables, as 'departure 1'",
+        description="Phase of the stage, as 'departure 1': consecutive stages of one phase share a row in tables",
     )
     ends: Ends | None = Field(
         default=None, description="When it ends; the last stage may leave it out"
     )
     free: tuple[str, ...] = Field(
-        default=(), description="Joints that let go at its end: the child becomes a free body"
+        default=(), description="Joints that release at its end: the child becomes a free body"
     )
     drop: tuple[str, ...] = Field(default=(), description="Bodies that leave the model at its end")
     lock: tuple[str, ...] = Field(default=(), description="Joints that become rigid at its end")
     set: dict[str, Law] = Field(
         default_factory=dict,
-        description="Parameters that change at its end; coordinates, der(coordinate), speeds and states as in an event",
+        description="Parameters, coordinates, der(coordinate), speeds and states set at its end, as in an event",
     )
     sequence: tuple[Stage, ...] | None = Field(
         default=None, description="Stages that are repeated together by `copies`"
@@ -237,9 +237,9 @@ class Stage(Named):
 class Event(Named):
     """Actions at an instant that do not change the structure, such as a change of a parameter."""
 
-    when: Law = Field(description="Comparison that comes true")
+    when: Law = Field(description="Comparison that triggers the event by becoming true")
     set: dict[str, Law] = Field(
-        description="New values of coordinates, der(coordinate), speeds, states or parameters; the old ones may be used"
+        description="New values of coordinates, der(coordinate), speeds, states or parameters, by old values"
     )
 
 
@@ -261,11 +261,11 @@ class Preparation(Part):
     )
     guess: dict[str, Number] = Field(
         default_factory=dict,
-        description="Coordinates where the search begins, instead of those of the state before",
+        description="Start values of the search, instead of the previous equilibrium",
     )
     require: dict[str, Law] = Field(
         default_factory=dict,
-        description="What must hold there: a sentence, and a comparison that is true",
+        description="Conditions on the equilibrium: a sentence and a comparison each",
     )
 
 
@@ -280,25 +280,25 @@ class Run(Part):
     integrator: Literal[INTEGRATORS] = Field(default="auto", description="Integrator")  # type: ignore[valid-type]
     impacts: Literal["simultaneous", "sequential"] = Field(
         default="simultaneous",
-        description="Several contacts at one instant: all at once, or the fastest first",
+        description="Simultaneous impacts: solved all at once, or one by one, the fastest first",
     )
     merge: bool = Field(
         default=True,
-        description="Bodies on rigid joints that nothing names become parts of what carries them",
+        description="Merge bodies on rigid joints with the bodies that carry them, if nothing refers to them",
     )
     step_limit: Number | None = Field(
-        default=None, description="Steps that one output interval may take; left out: a million"
+        default=None, description="Largest number of steps per output interval (default: 1e6)"
     )
     tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(
         default=None, description="A number (relative) or a table"
     )
     itr_tolerance: Number | None = Field(
         default=None,
-        description="Relative residual at which a method ITR stops; left out: rounding level",
+        description="Relative residual at which an iterative method (ITR) stops (default: rounding level)",
     )
     prepare: tuple[Preparation, ...] = Field(
         default=(),
-        description="States of rest, each found from the last; the motion begins in the last one",
+        description="Equilibria, each computed from the previous one; the run starts in the last one",
     )
 
 
@@ -312,40 +312,40 @@ class Description(Part):
 
     format: Literal["kinetree/1"] = Field(default=FORMAT, description="Version of the format")
     name: str = Field(default="", description="Name of the mechanism")
-    text: str = Field(default="", description="What it is, in a few words")
+    text: str = Field(default="", description="Description in a few words")
     gravity: Vector = Field(default=(0.0, 0.0, -9.81), description="Gravity, ground axes [m/s2]")
     scenery: tuple[Shape, ...] = Field(
         default=(), description="Shapes that stand on the ground, for pictures only"
     )
-    parameters: dict[str, ParameterTable] = section("Numbers that others are computed from")
-    materials: dict[str, Material] = section("What bodies and beams are made of")
+    parameters: dict[str, ParameterTable] = section("Named numbers that expressions may use")
+    materials: dict[str, Material] = section("Materials of bodies and beams")
     bodies: dict[str, Body] = section("Rigid bodies")
     beams: dict[str, Beam] = section("Flexible beams, which tables name like bodies")
     joints: dict[str, JointSpec] = section(
         "Joints between bodies; a second one into a body closes a loop"
     )
     couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = section(
-        "Relations that always hold: gears, distances, curves, blades, rolling"
+        "Constraints: gears, distances, curves, blades, rolling"
     )
     contacts: dict[str, Contact] = section("Rigid contacts with impacts, rest and friction")
     forces: dict[str, Force] = section("Force elements")
-    inputs: dict[str, InputTable] = section("Numbers given from outside")
-    outputs: dict[str, OutputTable] = section("Numbers reported")
+    inputs: dict[str, InputTable] = section("Inputs, given by a run or an FMI host")
+    outputs: dict[str, OutputTable] = section("Reported quantities")
     states: dict[str, StateTable] = section("First-order states")
     tables: dict[str, Table] = section("Functions given by points")
-    actuators: dict[str, Actuator] = section("Interfaces for outside drives")
+    actuators: dict[str, Actuator] = section("Interfaces for external drives")
     controllers: dict[str, Controller] = section(
-        "Laws between what is measured and a command, continuous or sampled"
+        "Control laws from measured values to commands, continuous or sampled"
     )
     observers: dict[str, Observer] = section(
-        "Kalman filters beside the motion: states, parameters and forces that no sensor tells"
+        "Kalman filters that estimate unmeasured states, parameters and forces"
     )
-    hydraulics: dict[str, Hydraulic] = section("Places and elements of hydraulic circuits")
+    hydraulics: dict[str, Hydraulic] = section("Nodes and components of hydraulic circuits")
     events: dict[str, Event] = section(
         "Sudden changes of coordinates, speeds, states or parameters, such as impacts"
     )
     stages: tuple[Stage, ...] = Field(
-        default=(), description="Stretches of the run with structures of their own"
+        default=(), description="Phases of the run with different topology"
     )
     run: Run = Field(default_factory=Run, description="Defaults of a run")
     report: Report = Field(default_factory=Report, description="Tables and plots of a run")

@@ -63,7 +63,7 @@ class Elastic(ForceTable):
     damping: Law = Field(default=0.0, description="Damper constant [N.s/m or N.m.s/rad]")
     length: Law | None = Field(
         default=None,
-        description="Length or coordinate without spring force [m or rad]; left out: 0 for a coordinate",
+        description="Length or coordinate at zero spring force (default for a coordinate: 0) [m or rad]",
     )
     law: TableName | None = Field(
         default=None,

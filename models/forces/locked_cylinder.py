@@ -36,8 +36,8 @@ class ShutOil(Part):
 
     area_a: Number = Field(description="Piston area of the extending side [m2]")
     area_b: Number = Field(description="Piston area of the retracting side [m2]")
-    volume_a: Number = Field(description="Oil of the extending side besides the stroke [m3]")
-    volume_b: Number = Field(description="Oil of the retracting side besides the stroke [m3]")
+    volume_a: Number = Field(description="Dead oil volume of the extending side [m3]")
+    volume_b: Number = Field(description="Dead oil volume of the retracting side [m3]")
     stroke: Number = Field(description="Largest extension [m]")
     bulk_modulus: Number = Field(
         default=1.4e9, description="Bulk modulus of the oil with its hoses [Pa]"

@@ -53,15 +53,16 @@ class Outline(Part):
         default=None, description="Radius and height along z [m]"
     )
     polygon: tuple[tuple[Number, Number], ...] | None = Field(
-        default=None, description="Corners x, y of a convex polygon, either way round [m]"
+        default=None,
+        description="Corners x, y of a convex polygon, clockwise or counterclockwise [m]",
     )
     thickness: Number | None = Field(
         default=None,
-        description="Of a polygon along z; left out: a flat plate on ground and planes, an endless prism for spheres [m]",
+        description="Thickness of a polygon along z (default: 0 on ground and planes, infinite for spheres) [m]",
     )
     hull: tuple[tuple[float, float, float], ...] | str | None = Field(
         default=None,
-        description="Points whose convex hull it is [m], or the file of a mesh, beside the description where the path is relative",
+        description="Points of a convex hull [m], or a mesh file (relative paths start at the description)",
     )
     scale: Number | None = Field(
         default=None, description="Metres per unit of the file of a hull; left out: 1"
@@ -100,10 +101,12 @@ class Opposite(Outline):
 
     body: str = Field(description="The other body, or ground")
     point: Numbers = Field(
-        default=ORIGIN, description="Middle of its outline, or a point of its plane, body frame [m]"
+        default=ORIGIN,
+        description="Centre of its shape, or a point of its plane, in the body frame [m]",
     )
     plane: bool | None = Field(
-        default=None, description="Everything below the plane through `point` across the z axis"
+        default=None,
+        description="Half-space below the plane through `point` that is normal to the z axis",
     )
 
 

@@ -26,7 +26,7 @@ class Track(Part):
         default=20,
         ge=2,
         le=MOST_CELLS,
-        description="Places at which the depth of the rut is kept, linear between them",
+        description="Number of points at which the rut depth is stored, with linear interpolation",
     )
     follows: tuple[str, ...] = Field(
         default=(),
@@ -41,7 +41,7 @@ class Soil(Part):
     """
 
     strength: Number = Field(
-        default=0.0, description="Load at which fresh soil begins to settle [N]"
+        default=0.0, description="Load at which fresh soil starts to settle [N]"
     )
     hardening: Number = Field(
         default=0.0, description="Growth of the strength with the settlement [N/m]"
@@ -51,7 +51,8 @@ class Soil(Part):
         description="Bekker's k_phi: pressure per sinkage**exponent, in N/m**(exponent + 2)",
     )
     cohesion_modulus: Number = Field(
-        default=0.0, description="Bekker's k_c: the same times the width, in N/m**(exponent + 1)"
+        default=0.0,
+        description="Bekker's k_c: cohesive part of the pressure times width, in N/m**(exponent + 1)",
     )
     exponent: Number = Field(default=1.0, description="Exponent of the sinkage in Bekker's law [1]")
     width: Number | None = Field(
@@ -75,7 +76,7 @@ class Soil(Part):
         description="Damping of the elastic part, such as by waves that leave it [N.s/m]",
     )
     track: Track | None = Field(
-        default=None, description="Strip of ground in which the rut of a tyre stays"
+        default=None, description="Strip of ground that stores the rut of a tyre"
     )
     positive: ClassVar = ("viscosity", "stiffness", "exponent", "width", "area")
     not_negative: ClassVar = (

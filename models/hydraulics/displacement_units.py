@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Displacing(Named):
     """Keys of cylinders and motors: two nodes, leakage between them, friction."""
 
-    a: str = Field(description="Place whose pressure drives it forwards")
-    b: str = Field(description="Place whose pressure drives it backwards")
+    a: str = Field(description="Node whose pressure drives it forwards")
+    b: str = Field(description="Node whose pressure drives it backwards")
     leakage: Number = Field(
         default=0.0, description="Flow from a to b per pressure difference [m3/(s.Pa)]"
     )

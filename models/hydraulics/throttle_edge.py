@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 class Edge(Named):
     """The flow through an open edge: rated_flow sqrt(drop/rated_drop), proportional to the drop below `laminar`."""
 
-    rated_flow: Number | None = Field(default=None, description="Flow fully open [m3/s] ...")
+    rated_flow: Number | None = Field(
+        default=None,
+        description="Flow of the fully open valve at the pressure drop `rated_drop` [m3/s]",
+    )
     rated_drop: Number = Field(
-        default=35e5, description="... at this pressure drop over one edge [Pa]"
+        default=35e5, description="Pressure drop over one edge at which `rated_flow` is given [Pa]"
     )
     laminar: Number = Field(
         default=1e5, description="Pressure drop below which the flow is laminar [Pa]"

@@ -45,7 +45,8 @@ def title(name: str) -> str:
     path = next(path for path in paths if path.exists())
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
-        return (ast.get_docstring(ast.parse(text)) or "").split("\n")[0]
+        summary = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0]
+        return " ".join(summary.split())
     content = tomllib.loads(text)
     return content.get("text") or content.get("name", "")
 

@@ -18,13 +18,14 @@ from kinetree.solvers.sampled.block_layout import OBSERVER_PARTS, PREDICTIVE_PAR
 PAGE = Path(__file__).parents[2] / "docs" / "records.md"
 INTRODUCTION = """# Records and fields
 
-This page lists every number of a compiled mechanism and of its workspace, for developers of the engine. The declarations are in `solvers/model_records.py`,
-`solvers/fields.py`, `solvers/unit_layout.py` and `solvers/sampled/block_layout.py` ([architecture](architecture.md)).
+This page lists every number of a compiled mechanism and of its workspace, for developers of the engine. The declarations are in
+`solvers/model_records.py`, `solvers/fields.py`, `solvers/unit_layout.py` and `solvers/sampled/block_layout.py` ([architecture](architecture.md)).
 The page is generated from them by `python -m kinetree.scripts.reports.records`; a test compares both.
 
-A record is a group of numbers at fixed positions of an array. Kernels read `ws.head.item`, `sensor_at(model.sensors, k).register`, `unit.time`; Python reads
-`Record.of(block).name`; the C code of FMUs reads the constants `U_NAME` (ints of a unit), `V_NAME` (head of its work), `S_NAME` (a stage), `M_NAME` (the
-matrices of a linear chain). A field is a part of a block whose size depends on the mechanism; directories in the ints block contain its offset.
+A record is a group of numbers at fixed positions of an array. Kernels read `ws.head.item`, `sensor_at(model.sensors, k).register`, `unit.time`;
+Python reads `Record.of(block).name`; the C code of FMUs reads the constants `U_NAME` (ints of a unit), `V_NAME` (head of its work), `S_NAME`
+(a stage), `M_NAME` (the matrices of a linear chain). A field is a part of a block whose size depends on the mechanism; directories in the ints
+block contain its offset.
 """
 
 

@@ -154,7 +154,7 @@ def test_list_prints_library_in_two_columns(capsys: pytest.CaptureFixture):
     assert (
         library.title("pendulum")
         and library.title("chain")
-        == "Chain of n equal rods that hang one on another, on revolute joints of alternating axes, universal or spherical joints."
+        == "Chain of n equal hanging rods, on revolute joints of alternating axes, universal or spherical joints."
     )
     for what, names in (("library", ("lib:pendulum", "lib:three-link")), ("forces", tuple(KINDS))):
         assert main(["list", what, "--json"]) == 0

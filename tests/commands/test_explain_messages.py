@@ -120,7 +120,7 @@ def test_every_error_message_is_explained(capsys: pytest.CaptureFixture):
         ("standard input data without nodes", "beams"),
         ("component 'crane' asks for model exchange; masters step co-simulation FMUs only", "coup"),
         ("record.csv: the sweep has no column 'x'", "columns are"),
-        ("--start: 'x.y' is not a coordinate", "Override an initial coordinate"),
+        ("--start: 'x.y' is not a coordinate", "Override a start value"),
     ],
 )
 def test_messages_lead_to_their_page_or_option(text: str, page: str, capsys: pytest.CaptureFixture):

@@ -128,9 +128,10 @@ def test_coupling_report_lists_steps_and_energies(
     found.trace.energies = {"oil": np.array([0.0, 1.0, 2.5]), "rope": np.array([0.0, 0.5, -4.0])}
     assert found.report()["energy_residual_J"] == -1.5
     found.trace.time, found.controlled = found.trace.time[:2], False
-    assert found.step(np.min) == found.step(np.max) == 0.125 and steps_of(found) == "step 0.02 s", (
-        "one step is the last one too"
-    )
+    assert (
+        found.step(np.min) == found.step(np.max) == 0.125
+        and steps_of(found) == "communication step 0.02 s"
+    ), "one step is the last one too"
     found.trace.time = found.trace.time[:1]
     assert found.step(np.min) is None
 
@@ -160,7 +161,7 @@ def test_run_without_reference_plots_each_value(monkeypatch: pytest.MonkeyPatch,
         "share",
         "energy made by the coupling [J]",
     ]
-    assert drawn[0].get_suptitle() == "boom: held, step 0.02 s" and [
+    assert drawn[0].get_suptitle() == "boom: held, communication step 0.02 s" and [
         line.get_label() for line in rows[3].lines
     ] == ["oil", "rope"]
     found.trace.columns, found.trace.energies = {f"c{k}": k * time for k in range(14)}, {}

@@ -43,19 +43,17 @@ class BoundaryForce(ForceTable):
 
     kind: Literal["boundary"] = "boundary"
     between: Between = Field(
-        description="Where the axes of the curve stand on its body; centre of the pin on the other body"
+        description="Origin of the curve on the first body; centre of the pin on the second body"
     )
-    curve: Points = Field(
-        description="Places x, y that the closed curve runs through, in order [m]"
-    )
+    curve: Points = Field(description="Points x, y of the closed curve, in order [m]")
     side: Literal["inside", "outside"] = Field(
-        "inside", description="Where the pin moves freely: inside or outside"
+        "inside", description="Side of the curve on which the pin moves freely: inside or outside"
     )
     radius: Number = Field(0.0, description="Radius of the pin [m]")
     stiffness: Number = Field(description="Force where the pin touches the curve [N]")
-    damping: Number = Field(0.0, description="Change of that force with speed [N.s/m]")
+    damping: Number = Field(0.0, description="Change of the force on the curve with speed [N.s/m]")
     sharpness: Number = Field(
-        description="Exponent: growth of the force per unit of distance [1/m]"
+        description="Exponent of the force: relative growth per unit of distance [1/m]"
     )
     positive: ClassVar = ("sharpness", "stiffness")
 

@@ -30,8 +30,10 @@ class BrakeForce(ForceTable):
     largest: Law = Field(
         description="Largest force or moment of the brake, such as an input times a constant [N or N.m]; 0: open"
     )
-    stiffness: Number = Field(description="Stiffness of the brake that holds [N/m or N.m/rad]")
-    damping: Number = Field(0.0, description="Damping of the brake that holds [N.s/m or N.m.s/rad]")
+    stiffness: Number = Field(description="Stiffness of the brake while it sticks [N/m or N.m/rad]")
+    damping: Number = Field(
+        0.0, description="Damping of the brake while it sticks [N.s/m or N.m.s/rad]"
+    )
     reach: Number = Field(
         1e-3,
         description="Twist at which even the lightest brake slips: below `stiffness` times it the brake is softer [m or rad]",

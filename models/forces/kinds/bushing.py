@@ -58,21 +58,22 @@ class BushingForce(ForceTable):
 
     kind: Literal["bushing"] = "bushing"
     between: Between = Field(
-        description="Where it sits on the first body, whose axes it has, and on the second body"
+        description="Points of attachment on the first body, whose axes are used, and on the second body"
     )
     stiffness: Six | tuple[Six, Six, Six, Six, Six, Six] = Field(
         SIX_ZEROS,
-        description="Along x, y, z and about x, y, z, or the whole symmetric matrix [N/m, N, N.m/rad]",
+        description="Stiffness along x, y, z and about x, y, z, or the full symmetric matrix [N/m, N, N.m/rad]",
     )
     damping: Six | tuple[Six, Six, Six, Six, Six, Six] = Field(
-        SIX_ZEROS, description="The same of the damping [N.s/m, N.s, N.m.s/rad]"
+        SIX_ZEROS,
+        description="Damping along x, y, z and about x, y, z, or the full matrix [N.s/m, N.s, N.m.s/rad]",
     )
     rotate: Numbers = Field(
-        ORIGIN, description="Turns of its axes about x, then y, then z of the first body [rad]"
+        ORIGIN, description="Rotation of its axes about x, then y, then z of the first body [rad]"
     )
     turned: Numbers = Field(
         ORIGIN,
-        description="Rotation vector of the second body's axes in which it is without moment, axes of the first body [rad]",
+        description="Rotation vector of the second body's axes at which the moment is zero, in axes of the first body [rad]",
     )
 
 

@@ -72,7 +72,7 @@ class ContactForce(Standing):
     )
     dissipation: Law = Field(
         default=0.0,
-        description="Hunt and Crossley: elastic force times 1 + 1.5 dissipation * rate of the penetration [s/m]",
+        description="Hunt-Crossley damping: the elastic force is multiplied by 1 + 1.5 dissipation * rate of penetration [s/m]",
     )
     positive: ClassVar = (*Standing.positive, "modulus")
 

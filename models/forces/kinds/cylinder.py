@@ -29,7 +29,7 @@ class CylinderForce(ForceTable):
     """Double-acting hydraulic cylinder of given pressures: pressure_a area_a - pressure_b area_b, less friction; positive extends it."""
 
     kind: Literal["cylinder"] = "cylinder"
-    between: Between = Field(description="The two eyes")
+    between: Between = Field(description="Mounting points on both bodies")
     area_a: Number = Field(description="Piston area of the extending side [m2]")
     area_b: Number = Field(default=0.0, description="Piston area of the retracting side [m2]")
     pressure_a: Law = Field(default=0.0, description="Pressure of the extending side [Pa]")

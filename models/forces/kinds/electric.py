@@ -50,21 +50,21 @@ class ElectricForce(ForceTable):
     kind: Literal["electric"] = "electric"
     coordinate: str = Field(description="Name of a coordinate")
     voltage: Law | None = Field(
-        None, description="Voltage wanted of the amplifier, such as an input or a controller [V]"
+        None, description="Commanded voltage, such as an input or a controller [V]"
     )
-    current: Law | None = Field(
-        None, description="Set value of the current, instead of a voltage [A]"
-    )
+    current: Law | None = Field(None, description="Commanded current, instead of a voltage [A]")
     torque_constant: Number = Field(
         description="Torque per current, and voltage per speed of the rotor [N.m/A]"
     )
     resistance: Number = Field(description="Resistance of the winding [Ohm]")
     inductance: Number | None = Field(
-        None, description="Inductance of the winding [H]; left out: the current follows at once"
+        None, description="Inductance of the winding (default: 0) [H]"
     )
     inertia: Number = Field(0.0, description="Inertia of the rotor about its axis [kg.m2]")
-    gear: Number = Field(1.0, description="Turn of the rotor per unit of the coordinate [1/m or 1]")
-    efficiency: Number = Field(1.0, description="Efficiency of the gear as it drives [1]")
+    gear: Number = Field(
+        1.0, description="Gear ratio: rotation of the rotor per unit of the coordinate [1/m or 1]"
+    )
+    efficiency: Number = Field(1.0, description="Efficiency of the gear [1]")
     speed: Number = Field(
         1e-3,
         description="Speed of the coordinate over which the gear's loss changes its sign [m/s or rad/s]",
@@ -72,11 +72,9 @@ class ElectricForce(ForceTable):
     lag: Number = Field(
         1e-3, description="Time constant with which the current follows `current` [s]"
     )
-    voltage_limit: Number | None = Field(
-        None, description="Largest voltage of the amplifier either way [V]"
-    )
+    voltage_limit: Number | None = Field(None, description="Largest magnitude of the voltage [V]")
     current_limit: Number | None = Field(
-        None, description="Largest current that the amplifier asks for, either way [A]"
+        None, description="Largest magnitude of the commanded current [A]"
     )
     positive: ClassVar = (
         "torque_constant",

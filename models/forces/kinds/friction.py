@@ -24,7 +24,7 @@ class FrictionForce(ForceTable):
     coulomb: Law = Field(default=0.0, description="Dry friction [N or N.m]")
     coulomb_negative: Law | None = Field(
         default=None,
-        description="Dry friction at negative speed, a magnitude [N or N.m]; left out: the same",
+        description="Magnitude of dry friction at negative speed (default: that at positive speed) [N or N.m]",
     )
     viscous: Law = Field(default=0.0, description="Viscous friction [N.s/m or N.m.s/rad]")
     speed: Number = Field(

@@ -31,7 +31,7 @@ class GearForce(ForceTable):
 
     kind: Literal["gear"] = "gear"
     coordinate: str = Field(description="Name of a coordinate")
-    other: str = Field(description="Name of the coordinate it meshes with")
+    other: str = Field(description="Name of the other coordinate")
     ratio: Number = Field(
         description="coordinate + ratio other stays near 0: teeth of other over teeth of coordinate; below 0 for inner teeth [1]"
     )
@@ -40,7 +40,7 @@ class GearForce(ForceTable):
     )
     damping: Number = Field(0.0, description="Damping of the teeth [N.m.s/rad or N.s/m]")
     backlash: Number = Field(
-        0.0, description="Play from tooth to tooth, along `coordinate` [rad or m]"
+        0.0, description="Backlash between the teeth, along `coordinate` [rad or m]"
     )
     positive: ClassVar = ("stiffness",)
     not_negative: ClassVar = ("damping", "backlash")

@@ -79,14 +79,14 @@ class GuideForce(Rubbing):
 
     kind: Literal["guide"] = "guide"
     between: Between = Field(
-        description="Where the axes of the curve stand on its body; centre of the pin on the guided body"
+        description="Origin of the curve on the first body; centre of the pin on the guided body"
     )
-    points: Points | None = Field(None, description="Places that the curve runs through [m]")
-    helix: Helix | None = Field(None, description="A helix instead")
+    points: Points | None = Field(None, description="Points of the curve [m]")
+    helix: Helix | None = Field(None, description="Helix, instead of points")
     closed: bool = Field(
-        False, description="The curve goes on from its last point to its first one"
+        False, description="Whether the curve is closed from its last point to its first one"
     )
-    clearance: Number = Field(0.0, description="Free play to all sides [m]")
+    clearance: Number = Field(0.0, description="Clearance in all directions [m]")
 
 
 class Course(Protocol):

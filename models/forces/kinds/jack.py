@@ -60,7 +60,8 @@ class JackForce(Sided):
         description="Table: force of the leg over its compression, instead of the stiffness",
     )
     oil: ShutOil | None = Field(
-        default=None, description="A shut cylinder as the leg, instead of the stiffness"
+        default=None,
+        description="A cylinder with closed valves as the leg, instead of the stiffness",
     )
 
 

@@ -38,7 +38,7 @@ class LatchForce(ForceTable):
     damping: Number = Field(0.0, description="Damping while it holds [N.s/m]")
     length: Number = Field(description="Distance of the points without force [m]")
     strength: InputNumber = Field(
-        description="Elastic force at which it lets go, pulled or pushed [N]"
+        description="Elastic force at which it opens, in tension or compression [N]"
     )
     release: Number = Field(1e-3, description="Time in which it opens [s]")
     positive: ClassVar = ("stiffness", "release", "length")

@@ -30,8 +30,12 @@ class LineForce(Elastic):
 
     kind: Literal["line"] = "line"
     between: Between = Field(description="The two points")
-    tension_only: bool = Field(default=False, description="Never pushes: a rope")
-    compression_only: bool = Field(default=False, description="Never pulls: a buffer")
+    tension_only: bool = Field(
+        default=False, description="Whether the force is zero in compression, as in a rope"
+    )
+    compression_only: bool = Field(
+        default=False, description="Whether the force is zero in tension, as in a buffer"
+    )
 
 
 def add_line(builder: Builder, label: str, force: LineForce) -> None:

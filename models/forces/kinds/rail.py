@@ -62,12 +62,12 @@ class RailForce(Rubbing):
     )
     across: Axis | None = Field(
         default=None,
-        description="A groove: the only direction, across the rail, in which it holds the pin; left out: a tube",
+        description="For a groove: the only direction, perpendicular to the rail, in which the pin is guided (default: a tube)",
     )
-    clearance: Number = Field(default=0.0, description="Free play to each side [m]")
+    clearance: Number = Field(default=0.0, description="Clearance to each side [m]")
     begin: Number = Field(default=0.0, description="Where the rail begins, along the axis [m]")
     end: Number | None = Field(
-        default=None, description="Where the rail ends, along the axis [m]; left out: it never ends"
+        default=None, description="Where the rail ends, along the axis (default: unlimited) [m]"
     )
 
 

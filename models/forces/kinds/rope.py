@@ -68,7 +68,8 @@ class Sheave(Point):
         None, description="Axis in the body; the rope runs around it positively to the second end"
     )
     friction: Number = Field(
-        0.0, description="Coefficient between rope and sheave, or bollard; 0: turns freely [1]"
+        0.0,
+        description="Coefficient of friction between rope and sheave, or bollard; 0: frictionless sheave [1]",
     )
     turns: Number = Field(0.0, description="Whole turns besides the arc, as on a capstan [1]")
 
@@ -77,10 +78,10 @@ class Drum(Part):
     """A drum that winds the rope up, at its second end."""
 
     coordinate: str = Field(description="Angle of the drum; it grows as rope is wound up")
-    radius: Number = Field(description="Rope that is wound up per angle: radius of the drum [m]")
-    layers: int = Field(1, description="Layers that the rope may lie in", ge=1, le=MOST_LAYERS)
-    turns: Number | None = Field(None, description="Turns of one layer, from the angle 0 on [1]")
-    rise: Number | None = Field(None, description="What a layer adds to the radius [m]")
+    radius: Number = Field(description="Radius of the drum: wound rope per angle [m]")
+    layers: int = Field(1, description="Number of rope layers", ge=1, le=MOST_LAYERS)
+    turns: Number | None = Field(None, description="Turns per layer, counted from the angle 0 [1]")
+    rise: Number | None = Field(None, description="Increase of the radius per layer [m]")
 
 
 class RopeForce(ForceTable):
@@ -89,13 +90,14 @@ class RopeForce(ForceTable):
     kind: Literal["rope"] = "rope"
     between: Between = Field(description="Both ends")
     over: tuple[Sheave, ...] = Field(
-        (), description="Sheaves between them, in order; several falls pass them several times"
+        (),
+        description="Sheaves between the ends, in order; a rope with several falls passes them several times",
     )
     length: InputNumber = Field(description="Free length with the drum at 0 [m]")
     stiffness: Law = Field(description="Stiffness of the whole rope: tension per elongation [N/m]")
     damping: Law = Field(0.0, description="Damping of the elongation [N.s/m]")
     speed: Number = Field(
-        1e-3, description="Slip over which friction at sheaves changes its sign [m/s]"
+        1e-3, description="Slip speed over which friction at sheaves changes its sign [m/s]"
     )
     drum: Drum | None = Field(None, description="A drum that winds the rope up")
 

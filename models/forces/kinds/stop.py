@@ -31,10 +31,10 @@ class StopForce(ForceTable):
     )
     stiffness: Number = Field(description="Force at the bound [N or N.m]")
     damping: Number = Field(
-        default=0.0, description="Change of that force with speed [N.s/m or N.m.s/rad]"
+        default=0.0, description="Change of the force at the bound with speed [N.s/m or N.m.s/rad]"
     )
     sharpness: Number = Field(
-        description="Exponent: growth of the force per unit of travel [1/m or 1/rad]"
+        description="Exponent of the force: relative growth per unit of travel [1/m or 1/rad]"
     )
     positive: ClassVar = ("sharpness",)
 

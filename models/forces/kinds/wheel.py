@@ -100,17 +100,17 @@ class WheelForce(Standing):
     radius: Number = Field(description="Free radius of the tyre [m]")
     friction: Law = Field(0.0, description="Coefficient of friction of the patch [1]")
     slip_stiffness: tuple[Number, Number] | None = Field(
-        None, description="Force per slip along and across, with friction [N]"
+        None, description="Longitudinal and lateral force per slip, with friction [N]"
     )
     patch_stiffness: tuple[Number, Number] = Field(
-        description="Stiffness of the standing tyre, along and across [N/m]"
+        description="Longitudinal and lateral stiffness of the tyre at standstill [N/m]"
     )
     patch_damping: Number = Field(
-        0.0, description="Damping of the standing tyre; it fades with rolling [N.s/m]"
+        0.0, description="Damping of the tyre at standstill; it decreases with rolling [N.s/m]"
     )
     patch_reach: Number = Field(
         1e-3,
-        description="Deflection at which even an unloaded patch slips: light wheels stand softer [m]",
+        description="Deflection at which even an unloaded patch slips: wheels with little load are softer [m]",
     )
     patch_length: Number = Field(
         0.0, description="Length of the patch, for the pneumatic trail of the side force [m]"
@@ -119,7 +119,7 @@ class WheelForce(Standing):
         0.0, description="Coefficient of rolling resistance: moment over load times radius [1]"
     )
     standing_speed: Number = Field(
-        0.2, description="Speed up to which the damping of the standing tyre counts, about [m/s]"
+        0.2, description="Rolling speed up to which `patch_damping` acts, approximately [m/s]"
     )
     shear: Shear | None = Field(None, description="Shear of soil instead of friction")
     positive: ClassVar = ("exponent", "radius", "friction_speed", "standing_speed", "patch_reach")

@@ -22,7 +22,7 @@ class AccumulatorElement(Named):
     """Gas behind a bladder on a volume: gas p**exponent constant above the precharge."""
 
     kind: Literal["accumulator"] = "accumulator"
-    at: str = Field(description="The volume it stands on")
+    at: str = Field(description="Node (volume) to which it is connected")
     gas: Number = Field(description="Volume of the gas at the precharge [m3]")
     precharge: Number = Field(description="Pressure of the gas without oil [Pa]")
     exponent: Number = Field(default=1.2, description="Polytropic exponent: 1 slow, 1.4 fast [1]")

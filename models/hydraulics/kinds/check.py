@@ -20,9 +20,11 @@ class CheckElement(Edge):
     """A check or relief valve: gain (drop - opens) above the drop at which it opens, limited by `rated_flow` where given; never backwards."""
 
     kind: Literal["check"] = "check"
-    path: tuple[str, str] = Field(description="From this place to that one")
+    path: tuple[str, str] = Field(description="Nodes at the inlet and the outlet")
     opens: Number = Field(default=0.0, description="Pressure drop at which it opens [Pa]")
-    gain: Number = Field(default=1e-9, description="Flow per pressure drop above [m3/(s.Pa)]")
+    gain: Number = Field(
+        default=1e-9, description="Flow per pressure drop above `opens` [m3/(s.Pa)]"
+    )
 
 
 def add_check(circuit: Circuit, label: str, element: CheckElement) -> None:

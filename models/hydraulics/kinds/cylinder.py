@@ -31,7 +31,9 @@ class DoubleCylinder(Displacing):
     """
 
     kind: Literal["cylinder"] = "cylinder"
-    between: tuple[Point, Point] | None = Field(default=None, description="The two eyes")
+    between: tuple[Point, Point] | None = Field(
+        default=None, description="Mounting points on both bodies"
+    )
     length: Law | None = Field(default=None, description="Length, instead of between [m]")
     rate: Law | None = Field(default=None, description="Rate of that length [m/s]")
     area_a: Number = Field(description="Piston area of the extending side [m2]")

@@ -26,7 +26,9 @@ class MotorElement(Displacing):
     rate: Law | None = Field(
         default=None, description="Speed, instead of a coordinate [rad/s or m/s]"
     )
-    displacement: Number = Field(description="Oil per unit of the coordinate [m3/rad or m2]")
+    displacement: Number = Field(
+        description="Displaced oil per unit of the coordinate [m3/rad or m2]"
+    )
 
 
 def add_motor(circuit: Circuit, label: str, motor: MotorElement) -> None:

@@ -22,11 +22,11 @@ class OrificeElement(Edge):
     """A throttle between two places, given by a rated flow or by its area."""
 
     kind: Literal["orifice"] = "orifice"
-    path: tuple[str, str] = Field(description="From this place to that one")
+    path: tuple[str, str] = Field(description="Nodes at the inlet and the outlet")
     area: Number | None = Field(default=None, description="Area, instead of rated_flow [m2]")
     discharge: Number = Field(default=0.6, description="Coefficient of discharge of the area [1]")
     density: Number = Field(default=870.0, description="Density of the oil, for the area [kg/m3]")
-    opening: Law = Field(default=1.0, description="Part that is open, 0 to 1 [1]")
+    opening: Law = Field(default=1.0, description="Open fraction, 0 to 1 [1]")
 
 
 def add_orifice(circuit: Circuit, label: str, element: OrificeElement) -> None:

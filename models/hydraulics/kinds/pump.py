@@ -19,7 +19,7 @@ class PumpElement(Named):
     """A pump: a given flow minus leakage, reduced where the outlet pressure approaches the limit."""
 
     kind: Literal["pump"] = "pump"
-    path: tuple[str, str] = Field(description="From this place, the tank, to that one")
+    path: tuple[str, str] = Field(description="Nodes at the inlet (tank) and the outlet")
     flow: Law = Field(description="Flow without back pressure [m3/s]")
     leakage: Number = Field(
         default=0.0, description="Flow lost per pressure difference [m3/(s.Pa)]"

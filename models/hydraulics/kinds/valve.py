@@ -28,25 +28,29 @@ class ValveElement(Edge):
     """
 
     kind: Literal["valve"] = "valve"
-    supply: str = Field(description="Place of the supply")
-    tank: str = Field(description="Place of the return")
-    a: str = Field(description="Place on side a")
-    b: str = Field(description="Place on side b")
-    command: Law = Field(description="Wanted position of the spool, -1 to 1 [1]")
+    supply: str = Field(description="Node of the supply")
+    tank: str = Field(description="Node of the return line")
+    a: str = Field(description="Node on side a")
+    b: str = Field(description="Node on side b")
+    command: Law = Field(description="Commanded position of the spool, -1 to 1 [1]")
     overlap: Number = Field(
         default=0.0,
-        description="Stroke before an edge opens, part of the whole; negative: underlap [1]",
+        description="Stroke before an edge opens, as a fraction of the full stroke; negative: underlap [1]",
     )
-    open_edges: Number = Field(default=0.0, description="Part of every edge that never closes [1]")
+    open_edges: Number = Field(
+        default=0.0, description="Fraction of every edge that never closes [1]"
+    )
     time_constant: Number | None = Field(
         default=None,
-        description="Of a spool of first order [s]; neither this nor frequency: the spool is the command",
+        description="Time constant of a first-order spool [s]; without this and `frequency` the spool equals the command",
     )
     rate: Number | None = Field(
-        default=None, description="Largest speed of a spool of first order [1/s]"
+        default=None, description="Largest speed of a first-order spool [1/s]"
     )
-    frequency: Number | None = Field(default=None, description="Of a spool of second order [Hz]")
-    damping: Number = Field(default=0.7, description="Damping ratio of a spool of second order [1]")
+    frequency: Number | None = Field(
+        default=None, description="Natural frequency of a second-order spool [Hz]"
+    )
+    damping: Number = Field(default=0.7, description="Damping ratio of a second-order spool [1]")
     start: Number = Field(default=0.0, description="Spool at the start [1]")
 
 

@@ -40,11 +40,11 @@ class VolumePlace(Named):
     )
     wall: Number | None = Field(
         default=None,
-        description="Modulus of the walls, volume dp/dV, as of a hose [Pa]; left out: rigid",
+        description="Modulus of the walls, volume dp/dV, as of a hose (default: rigid) [Pa]",
     )
     start: StartPressure = Field(
         default=1e5,
-        description="Pressure at the start [Pa]; steady: the one at which nothing begins to move",
+        description="Pressure at the start [Pa]; `steady`: the pressure at which nothing starts to move",
     )
 
 

@@ -23,7 +23,7 @@ def at_station() -> Any:
     """Return the schema key `station`, for tables that name a body."""
     return Field(
         default=None,
-        description="On a beam: the place from its root, to which the point is added; left out: the x of the point [m]",
+        description="On a beam: distance from its root, to which the point is added (default: the x coordinate of the point) [m]",
     )
 
 
@@ -32,9 +32,9 @@ class Named(Part):
 
     copies: int | str | None = Field(
         default=None,
-        description="Makes N of this table; {i} in names and texts is the number of the copy, from 1",
+        description="Number of copies of this table; {i} in names and texts is the number of the copy, from 1",
     )
-    text: str = Field(default="", description="What it is, in a few words")
+    text: str = Field(default="", description="Description in a few words")
 
 
 class Point(Part):

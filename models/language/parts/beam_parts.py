@@ -15,7 +15,7 @@ NUMBERS = ("area", "iy", "iz", "j")
 
 
 class Section(Part):
-    """A cross section: a shape with its sizes, or its numbers. Height is along z, width along y."""
+    """A cross section: a shape with its sizes, or area and moments of area. Height is along z, width along y."""
 
     tube: tuple[Number, Number] | None = Field(
         default=None, description="Outer and inner radius; 0 inside: a solid bar [m]"
@@ -82,7 +82,7 @@ class Beam(Named):
         default=None,
         ge=1,
         le=200,
-        description="Elements along it; left out: 5, of a free beam 6, for 0.5 % of its first three frequencies",
+        description="Number of elements (default: 5, of a free beam 6, which gives its first three frequencies to 0.5 %)",
     )
     damping: Number = Field(
         default=0.0,
@@ -90,13 +90,13 @@ class Beam(Named):
     )
     bending: Literal["all", "y", "z"] = Field(
         default="all",
-        description="About which axes it bends: all with twist, or y or z alone, which is cheaper",
+        description="Axes of bending: all with twist, or only y or z, which is cheaper",
     )
-    shear: bool = Field(default=False, description="Whether it gives way to shear forces")
-    extension: bool = Field(default=False, description="Whether it gives way along its axis")
+    shear: bool = Field(default=False, description="Whether the beam deforms in shear")
+    extension: bool = Field(default=False, description="Whether the beam deforms along its axis")
     shapes: tuple[Shape, ...] = Field(
-        default=(), description="Shapes at its stations, beside its own; for pictures only"
+        default=(), description="Additional shapes at its stations, for pictures only"
     )
-    colour: str | None = Field(default=None, description="Colour of its own shape, as of bodies")
+    colour: str | None = Field(default=None, description="Colour of its shape, as for bodies")
     positive: ClassVar[tuple[str, ...]] = ("length",)
     not_negative: ClassVar[tuple[str, ...]] = ("damping",)

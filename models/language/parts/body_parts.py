@@ -17,7 +17,7 @@ from kinetree.models.language.parts.input_motion_parts import Following
 
 
 class Shape(Part):
-    """A part of a body's geometry, drawn and, with a density, weighed.
+    """A part of a body's geometry: drawn and, with a density, part of its mass.
 
     Exactly one of box, cylinder, capsule, sphere, extrusion, mesh.
     """
@@ -32,7 +32,8 @@ class Shape(Part):
     )
     sphere: Number | None = Field(default=None, description="Radius [m]")
     extrusion: tuple[tuple[Number, Number], ...] | None = Field(
-        default=None, description="Corners x, y of an outline, drawn out along z by `height` [m]"
+        default=None,
+        description="Corners x, y of an outline that is extruded along z by `height` [m]",
     )
     height: Number | None = Field(
         default=None, description="Height of an extrusion, half of it on each side of `at` [m]"
@@ -91,7 +92,7 @@ class Transform(Part):
     start: Number = Field(default=0.0, description="Coordinate at the start [m or rad]")
     speed: Number = Field(default=0.0, description="Speed at the start [m/s or rad/s]")
     guess: bool = Field(
-        default=False, description="Start and speed are first guesses: closed loops may change them"
+        default=False, description="Start and speed are only guesses, which closed loops may change"
     )
 
 
@@ -102,7 +103,7 @@ class Flexible(Part):
     damping: float = Field(
         default=0.01,
         ge=0.0,
-        description="Damping ratio of every mode; left out: what the file has, else 0.01 [1]",
+        description="Damping ratio of every mode (default: that of the file, else 0.01) [1]",
     )
 
 
@@ -128,7 +129,7 @@ class Body(Named):
     )
     density: Number | None = Field(
         default=None,
-        description="Of the shapes: gives mass, com and inertia where they are left out [kg/m3]",
+        description="Density of the shapes, from which mass, com and inertia are computed if not given [kg/m3]",
     )
     material: str | None = Field(
         default=None, description="Name of a material instead of a density"
@@ -138,7 +139,8 @@ class Body(Named):
         description="xx yy zz xy xz yz of the tensor about the centre of mass, body axes [kg.m2]",
     )
     inertia_at_origin: Tensor | None = Field(
-        default=None, description="The same about the origin of the body frame [kg.m2]"
+        default=None,
+        description="Inertia tensor about the origin of the body frame instead [kg.m2]",
     )
     frame: tuple[Transform, ...] = Field(
         default=(),
@@ -148,7 +150,7 @@ class Body(Named):
         default=False,
         description="Accept an inertia tensor no rigid body can have, as in published reduced data",
     )
-    shape: Shape | None = Field(default=None, description="What it looks like")
+    shape: Shape | None = Field(default=None, description="Shape of the body")
     shapes: tuple[Shape, ...] = Field(default=(), description="Several shapes")
     at: Vector | None = Field(default=None, description="Centre of the shape in the body frame [m]")
     flexible: Flexible | None = Field(

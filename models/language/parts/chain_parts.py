@@ -56,9 +56,11 @@ Couplings = Annotated[
 class Support(Part):
     """A spring from a mass to a moving support: stiffness*(motion - x)."""
 
-    stiffness: Number = Field(description="Of the spring, added to that of the couplings [N/m]")
+    stiffness: Number = Field(
+        description="Stiffness of the spring to the support, added to that of the couplings [N/m]"
+    )
     motion: InputNumber = Field(
-        default=0.0, description="Of the support; may depend on t and on inputs [m]"
+        default=0.0, description="Displacement of the support; may depend on t and on inputs [m]"
     )
 
 
@@ -68,19 +70,22 @@ class Chain(Part):
     """
 
     count: int | None = Field(
-        default=None, ge=1, le=100_000, description="n, where `mass` is one number for all"
+        default=None,
+        ge=1,
+        le=100_000,
+        description="Number of masses n, if `mass` is one value for all",
     )
     mass: Couplings = Field(
         description="Masses, n numbers or the mass matrix; with `count` one number [kg]"
     )
     stiffness: Couplings = Field(
-        description="Of the couplings: one number or n - 1 between neighbours, n + 1 with both walls (0: free end), or the matrix [N/m]"
+        description="Stiffness of the couplings: one number or n - 1 between neighbours, n + 1 with both walls (0: free end), or the matrix [N/m]"
     )
     damping: Couplings | None = Field(
-        default=None, description="Of the couplings, in the same ways [N.s/m]"
+        default=None, description="Damping of the couplings, given like `stiffness` [N.s/m]"
     )
     names: tuple[str, ...] = Field(
-        default=(), description="Of the coordinates, x1, x2, ... if left out"
+        default=(), description="Names of the coordinates (default: x1, x2, ...)"
     )
     start: tuple[Number, ...] = Field(
         default=(), description="Coordinates at the start, 0 if left out [m]"

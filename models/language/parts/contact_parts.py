@@ -48,13 +48,14 @@ class Contact(Named):
     restitution: Number = Field(default=0.0, description="Coefficient of restitution, 0 to 1 [1]")
     law: Literal["newton", "poisson", "energetic"] = Field(
         default="newton",
-        description="What restitution means: ratio of speeds, of impulses, or root of that of works",
+        description="Definition of restitution: ratio of speeds (newton), of impulses (poisson), or root of the ratio of energies (energetic)",
     )
     friction: Number = Field(
-        default=0.0, description="Coefficient of friction, of rest and of motion [1]"
+        default=0.0, description="Coefficient of friction, equal for sticking and sliding [1]"
     )
     rest_speed: Number = Field(
-        default=1e-3, description="Slower approaches do not bounce: the contact stays closed [m/s]"
+        default=1e-3,
+        description="Approach speed below which the contact does not rebound and stays closed [m/s]",
     )
 
 

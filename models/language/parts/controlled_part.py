@@ -28,11 +28,13 @@ class Controlled(Named):
     period: Number | None = Field(
         default=None, description="Sampling period [s]; left out: continuous"
     )
-    delay: Number = Field(default=0.0, description="From the sample to its command [s]")
+    delay: Number = Field(default=0.0, description="Delay from the sample to its command [s]")
     jitter: Number = Field(
-        default=0.0, description="Largest further delay, drawn anew for every sample [s]"
+        default=0.0, description="Largest additional delay, random for every sample [s]"
     )
-    resolution: Number = Field(default=0.0, description="Step of the measured values")
+    resolution: Number = Field(
+        default=0.0, description="Resolution (quantisation step) of the measured values"
+    )
     noise: Number = Field(
         default=0.0,
         description="Density of the sensors' noise [unit/Hz**0.5] up to half the sampling rate: variance noise**2/(2 period)",
@@ -44,6 +46,6 @@ class Controlled(Named):
         "left out: drawn from the controller's name, so that no two are alike",
     )
     start: Number = Field(
-        default=0.0, description="Command until the first one comes; of a sampled controller"
+        default=0.0, description="Command of a sampled controller before its first sample"
     )
     unit: str = Field(default="", description="Unit of the command")

@@ -22,14 +22,15 @@ from kinetree.models.language.tagged_union import OneOf
 class Tracking(Controlled):
     """Keys of controllers that follow a measured value."""
 
-    measure: Law = Field(description="What is measured")
+    measure: Law = Field(description="Measured value: a name or an expression")
     setpoint: Law = Field(default=0.0, description="What it should be")
     speed_forward: Number = Field(
-        default=0.0, description="Feed-forward: times the rate of the setpoint, a law of time"
+        default=0.0,
+        description="Feed-forward gain of the rate of the setpoint, which must be an expression of time",
     )
     acceleration_forward: Number = Field(
         default=0.0,
-        description="Feed-forward: times the second derivative of the setpoint, a law of time",
+        description="Feed-forward gain of the second derivative of the setpoint, which must be an expression of time",
     )
 
 
@@ -47,15 +48,15 @@ class PidController(Tracking):
         description="Time constant of the derivative [s]; a continuous controller needs one",
     )
     setpoint_weight: Number = Field(
-        default=1.0, description="Part of the setpoint in the proportional term"
+        default=1.0, description="Weight of the setpoint in the proportional term"
     )
     derivative_weight: Number = Field(
         default=1.0,
-        description="Part of the setpoint in the derivative term; 0: of the measure alone",
+        description="Weight of the setpoint in the derivative term; 0: derivative of the measured value alone",
     )
     tracking: Number | None = Field(
         default=None,
-        description="Time in which the integral follows a limited command [s]; left out: it stops there",
+        description="Time constant with which the integral follows a limited command (default: the integral stops) [s]",
     )
 
 
@@ -76,7 +77,7 @@ class NotchController(Tracking):
     frequency: Number = Field(description="Of the notch [Hz]")
     depth: Number = Field(
         default=0.0,
-        description="Damping ratio of the zeros; depth/width is what is left at the frequency",
+        description="Damping ratio of the zeros; depth/width is the remaining gain at the frequency",
     )
     width: Number = Field(default=1.0, description="Damping ratio of the poles")
 
@@ -87,7 +88,7 @@ class StateFeedback(Controlled):
     kind: Literal["state-feedback"] = "state-feedback"
     gains: dict[str, Number] = Field(description="Gain of every value")
     rests: dict[str, Law] = Field(
-        default_factory=dict, description="Where a value should be; left out: 0"
+        default_factory=dict, description="Equilibrium values of the fed-back values (default: 0)"
     )
 
 
@@ -102,13 +103,15 @@ class ObserverController(Controlled):
     """
 
     kind: Literal["observer"] = "observer"
-    measures: tuple[Law, ...] = Field(description="Measured values, less what they are at rest")
+    measures: tuple[Law, ...] = Field(
+        description="Measured values, relative to their equilibrium values"
+    )
     A: Rows = Field(description="States by states")
     B: Rows = Field(description="States by commands")
     C: Rows = Field(description="Measures by states")
     L: Rows = Field(description="States by measures")
     K: Rows = Field(
-        description="Commands by states; of several the values are NAME.u1, NAME.u2, ..."
+        description="Feedback gains: commands by states; several commands are NAME.u1, NAME.u2, ..."
     )
     commands: tuple[str, ...] = Field(
         default=(), description="Actuators that the commands drive, instead of `drives`"
@@ -133,7 +136,7 @@ class Sensor(Controlled):
     """The input as a sensor gives it: sampled, delayed, quantised and noisy."""
 
     kind: Literal["sensor"] = "sensor"
-    input: Law = Field(description="What is measured")
+    input: Law = Field(description="Input: a name or an expression")
 
 
 CONTROLLERS = {

@@ -49,15 +49,15 @@ class Coupling(Named):
 
     value: Law | None = Field(
         default=None,
-        description="Expression over t, coordinates, speeds, states, inputs and measured places that stays zero",
+        description="Expression over t, coordinates, speeds, states, inputs and point positions that is kept zero",
     )
     point: Point | None = Field(
         default=None,
-        description="Makes NAME[1], NAME[2], NAME[3] known: the place of this point in the frame of `on`",
+        description="Point whose position in the frame of `on` is available as NAME[1], NAME[2], NAME[3]",
     )
     on: str = Field(
         default="ground",
-        description="The body in whose frame the place of `point` is taken, or ground",
+        description="Body in whose frame the position of `point` is measured, or ground",
     )
     between: tuple[Point, Point] | None = Field(
         default=None, description="Two points that keep the distance `length`"
@@ -67,12 +67,12 @@ class Coupling(Named):
         description="Their distance: a number or an expression over t, states and inputs, not zero [m]",
     )
     blade: Blade | None = Field(
-        default=None, description="No velocity of a point along a direction of its body"
+        default=None, description="Blade: no velocity of a point along a direction of its body"
     )
     rolling: Rolling | None = Field(default=None, description="Rolling without slip on a plane")
     follow: tuple[Following, ...] = Field(
         default=(),
-        description="Inputs of the relation whose rates other inputs give, or which a filter follows",
+        description="Inputs of the expression whose time derivatives are given by other inputs or by a filter",
     )
 
 

@@ -22,18 +22,18 @@ class Following(Part):
     or the state of a second-order filter that follows it.
     """
 
-    input: str = Field(description="The input that gives the amount")
+    input: str = Field(description="Input that is the amount")
     rate: str | None = Field(
         default=None,
-        description="The input that gives its rate; with `acceleration`, instead of `bandwidth`",
+        description="Input that is the time derivative; used with `acceleration`, instead of `bandwidth`",
     )
     acceleration: str | None = Field(
         default=None,
-        description="The input that gives its second derivative; relations of speeds do not need it",
+        description="Input that is the second derivative; not needed for velocity constraints",
     )
     bandwidth: Number | None = Field(
         default=None,
-        description="The motion is INPUT.reference, which follows the input with this natural frequency [rad/s]",
+        description="Natural frequency of the filter; its state INPUT.reference is the motion [rad/s]",
     )
     damping: Number = Field(default=1.0, description="Damping ratio of the filter [1]")
 

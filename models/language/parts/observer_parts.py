@@ -11,25 +11,31 @@ from kinetree.models.language.parts.base_table import Named, Part
 class Reading(Part):
     """A measurement that the observer processes at every sample."""
 
-    value: Law = Field(description="What is read, as the model of the observer has it")
+    value: Law = Field(
+        description="Expected value: an expression evaluated in the observer's model"
+    )
     reads: Law | None = Field(
         default=None,
-        description="What comes in its place, such as the value of a sensor; left out: the same. Not a number: lost",
+        description="Measured value, such as a sensor (default: the same expression); NaN means a lost measurement",
     )
     noise: Number = Field(description="Standard deviation of the noise")
     bias: Number = Field(default=0.0, description="Standard deviation of an unknown offset")
-    bias_walk: Number = Field(default=0.0, description="Its drift, per root of a second")
+    bias_walk: Number = Field(
+        default=0.0, description="Drift of the offset, per square root of a second"
+    )
 
 
 class EstimatedNumber(Part):
     """A parameter or an unknown force that is estimated."""
 
     start: Number | None = Field(
-        default=None, description="First guess; left out: the parameter's number, of a force 0"
+        default=None,
+        description="Initial estimate (default: the value of the parameter; 0 for a force)",
     )
-    std: Number = Field(description="Standard deviation of the first guess")
+    std: Number = Field(description="Standard deviation of the initial estimate")
     walk: Number = Field(
-        default=0.0, description="Density of its random walk, per root of a second"
+        default=0.0,
+        description="Standard deviation of its random walk, per square root of a second",
     )
     min: Number | None = Field(default=None, description="Least value")
     max: Number | None = Field(default=None, description="Largest value")
@@ -52,26 +58,26 @@ class Observer(Named):
     """
 
     period: Number = Field(description="Sampling period [s]")
-    readings: tuple[Reading, ...] = Field(min_length=1, description="What sensors tell")
+    readings: tuple[Reading, ...] = Field(min_length=1, description="Measured values")
     estimates: dict[str, Law] = Field(
         default_factory=dict,
-        description="Values at the estimated state, by names of their own: laws of coordinates, speeds, states",
+        description="Named expressions of coordinates, speeds and states, evaluated at the estimated state",
     )
     parameters: dict[str, EstimatedNumber] = Field(
         default_factory=dict, description="Parameters that are estimated"
     )
     unknowns: dict[str, EstimatedForce] = Field(
-        default_factory=dict, description="Unknown forces, or unknown inputs of that name"
+        default_factory=dict, description="Estimated unknown forces, or unknown inputs of that name"
     )
     start: dict[str, Number] = Field(
         default_factory=dict,
-        description="Where the estimate begins: coordinates, speeds, states; left out: as the mechanism does",
+        description="Initial estimates of coordinates, speeds, states (default: the start of the mechanism)",
     )
     initial: dict[str, Number] = Field(
         default_factory=dict,
-        description="Standard deviations of these at the beginning; left out: 0.01",
+        description="Standard deviations of the initial estimates (default: 0.01)",
     )
     process: dict[str, Number] = Field(
         default_factory=dict,
-        description="Noise on speeds and states, per root of a second, by name or `speeds` for all speeds; left out: 0.01 on speeds",
+        description="Process noise of speeds and states, per square root of a second, by name or `speeds` for all speeds (default: 0.01 on speeds)",
     )

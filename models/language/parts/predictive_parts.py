@@ -22,9 +22,11 @@ class PlannedCommand(Part):
     low: Law | None = Field(default=None, description="Least command")
     high: Law | None = Field(default=None, description="Largest command")
     rate: Law | None = Field(default=None, description="Largest change of the command per second")
-    target: Law = Field(default=0.0, description="Where the command costs nothing")
-    weight: Number = Field(default=0.0, description="Of (command - target)**2")
-    rate_weight: Number = Field(default=0.0, description="Of the square of the command's rate")
+    target: Law = Field(default=0.0, description="Value of the command with zero cost")
+    weight: Number = Field(default=0.0, description="Weight of (command - target)**2")
+    rate_weight: Number = Field(
+        default=0.0, description="Weight of the squared rate of the command"
+    )
     start: Number = Field(default=0.0, description="Command until the first one comes")
     unit: str = Field(default="", description="Unit of the command")
 
@@ -32,12 +34,12 @@ class PlannedCommand(Part):
 class TrackedValue(Part):
     """A value that should track a setpoint."""
 
-    value: Law = Field(description="What is tracked")
-    setpoint: Law = Field(default=0.0, description="What it should be; a law of time is foreseen")
-    weight: Number = Field(default=1.0, description="Of (value - setpoint)**2")
+    value: Law = Field(description="Tracked value: a name or an expression")
+    setpoint: Law = Field(default=0.0, description="Setpoint; an expression of time is predicted")
+    weight: Number = Field(default=1.0, description="Weight of (value - setpoint)**2")
     final: Number | None = Field(
         default=None,
-        description="Of the same at the end of the horizon; left out: weight times step",
+        description="Weight of (value - setpoint)**2 at the end of the horizon (default: weight times step)",
     )
 
 
@@ -48,7 +50,7 @@ class LimitedValue(Part):
     low: Law | None = Field(default=None, description="Least value")
     high: Law | None = Field(default=None, description="Largest value")
     soft: Number = Field(
-        default=1e6, description="Weight of the square of what exceeds a limit: it may, where nothing else is possible"
+        default=1e6, description="Weight of the squared violation of a limit (soft limits may be violated)"
     )  # fmt: skip
 
 
@@ -63,27 +65,33 @@ class PredictiveController(Controlled):
 
     kind: Literal["predictive"] = "predictive"
     commands: dict[str, PlannedCommand] = Field(
-        min_length=1, description="What is commanded; of several the values are NAME.COMMAND"
+        min_length=1, description="Planned commands; several commands are called NAME.COMMAND"
     )
     track: tuple[TrackedValue, ...] = Field(
-        min_length=1, description="What should follow setpoints"
+        min_length=1, description="Values that should follow setpoints"
     )
-    limits: tuple[LimitedValue, ...] = Field(default=(), description="What should stay in limits")
-    horizon: int = Field(default=20, ge=1, le=500, description="Steps that are looked ahead")
+    limits: tuple[LimitedValue, ...] = Field(
+        default=(), description="Values that should stay within limits"
+    )
+    horizon: int = Field(default=20, ge=1, le=500, description="Number of prediction steps")
     step: Number | None = Field(
-        default=None, description="Length of such a step [s]; left out: the period"
+        default=None, description="Length of a prediction step (default: the period) [s]"
     )
-    parts: int = Field(default=1, ge=1, le=1000, description="Parts in which a step is predicted")
-    iterations: int = Field(default=1, ge=1, le=100, description="Improvements at every sample")
+    parts: int = Field(
+        default=1, ge=1, le=1000, description="Number of integration steps per prediction step"
+    )
+    iterations: int = Field(
+        default=1, ge=1, le=100, description="Gauss-Newton iterations at every sample"
+    )
     terminal: Matrix | None = Field(
         default=None,
         description="Symmetric matrix of weights at the end of the horizon, by the tracked values, in the place of `final`",
     )
     observer: str | None = Field(
         default=None,
-        description="Observer whose estimates are the state from which it plans; left out: the state itself",
+        description="Observer whose estimates are used as the present state (default: the true state)",
     )
     parameters: dict[str, Law] = Field(
         default_factory=dict,
-        description="Parameters of which the model has other values, such as estimates",
+        description="Parameters with other values in the prediction model, such as estimates",
     )

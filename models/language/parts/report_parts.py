@@ -41,7 +41,7 @@ class ReportTable(Part):
     title: str = Field(default="", description="Above the table; left out: its name")
     columns: Texts = Field(
         default=(),
-        description="Variables, * and ? stand for any text and any letter; left out: the coordinates that last",
+        description="Variables; * and ? match any text and any letter (default: coordinates that exist in all stages)",
     )
     rows: Literal[REPORT_ROWS] = Field(  # type: ignore[valid-type]
         default="end",
@@ -53,7 +53,7 @@ class ReportTable(Part):
     )
     over: Literal["stages", "phases"] = Field(
         default="stages",
-        description="A row for every stage, or for every phase; names of phases in `stages` mean phases",
+        description="One row per stage or per phase; names of phases in `stages` mean phases",
     )
     reference: Literal["start", "stage"] | float | dict[str, float] | None = Field(
         default=None,
@@ -61,7 +61,7 @@ class ReportTable(Part):
     )
     sums: tuple[Literal[SUMS], ...] = Field(  # type: ignore[valid-type]  # pyright: ignore[reportInvalidTypeForm]
         default=("mean", "std", "rms", "range"),
-        description="Below the rows, of them; initial: root mean square from the start; whole_*: over the time of all rows",
+        description="Statistics over the rows; initial: root mean square difference from the start; whole_*: over the time of all rows",
     )
 
 
@@ -73,20 +73,20 @@ class ReportPlot(Part):
     )
     columns: Texts = Field(
         default=(),
-        description="Variables, * and ? stand for any text and any letter; left out: outputs, then what moves",
+        description="Variables; * and ? match any text and any letter (default: outputs, then moving coordinates)",
     )
     window: Window | None = Field(default=None, description="From and to [s]")
     stages: Texts = Field(
-        default=(), description="Only these stages, * for any text; left out: all"
+        default=(), description="Stages that are shown; * matches any text (default: all)"
     )
-    deviation: bool = Field(default=False, description="Deviations from the start of what is drawn")
+    deviation: bool = Field(default=False, description="Plot differences from the start values")
     per_page: int = Field(
         default=4, gt=0, le=12, description="Panels on a page; further pages are NAME-2, ..."
     )
 
 
 class Report(Part):
-    """What `kinetree run --tables` and `--plots` write, and how variables are called there."""
+    """Tables and plots that `kinetree run --tables` and `--plots` write, and names of variables in them."""
 
     tables: dict[str, ReportTable] = Field(
         default_factory=dict, description="Tables over the stages of a run"
@@ -94,5 +94,5 @@ class Report(Part):
     plots: dict[str, ReportPlot] = Field(default_factory=dict, description="Sets of plots")
     names: dict[str, str] = Field(
         default_factory=dict,
-        description="Names that plots and tables show for variables in the place of their own",
+        description="Display names of variables in plots and tables",
     )

@@ -39,7 +39,7 @@ class Parameter(Named):
         description="Unit of the value and its bounds, for example N.m.s/rad or mm; they are converted to SI on reading",
     )
     display_unit: str = Field(
-        default="", description="Unit in which it is shown; left out: `unit` as it was written"
+        default="", description="Unit in which the value is displayed (default: `unit`)"
     )
     min: Number | None = Field(default=None, description="Smallest value allowed")
     max: Number | None = Field(default=None, description="Largest value allowed")
@@ -49,13 +49,13 @@ class Parameter(Named):
 class Input(Named):
     """A value given from outside."""
 
-    start: Number = Field(default=0.0, description="Value until one is given")
+    start: Number = Field(default=0.0, description="Value until the host or a run gives one")
     unit: str = Field(
         default="",
-        description="Unit of the start value and the bounds, which are converted to SI on reading; values come and go in SI",
+        description="Unit of the start value and the bounds, which are converted to SI on reading; later values are in SI",
     )
     display_unit: str = Field(
-        default="", description="Unit in which it is shown; left out: `unit` as it was written"
+        default="", description="Unit in which the value is displayed (default: `unit`)"
     )
     min: Number | None = Field(default=None, description="Smallest value expected")
     max: Number | None = Field(default=None, description="Largest value expected")
@@ -71,7 +71,7 @@ class State(Named):
         description="Unit of the start value, which is converted to SI on reading; the rate is in SI",
     )
     display_unit: str = Field(
-        default="", description="Unit in which it is shown; left out: `unit` as it was written"
+        default="", description="Unit in which the value is displayed (default: `unit`)"
     )
 
 
