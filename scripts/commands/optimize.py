@@ -153,6 +153,10 @@ def notes(task: "Task", found: "Found") -> list[str]:
     ]
     if not found.feasible:
         lines.append("no evaluation kept all constraints: these values break them least")
+    if found.failed:
+        lines.append(
+            f"{found.failed} of {found.evaluations} evaluations failed; the first: {found.failure}"
+        )
     if len(found.starts) > 1:
         same = sum(
             abs(value - found.objective) <= 1e-4 * max(abs(found.objective), 1e-12)

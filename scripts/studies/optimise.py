@@ -39,6 +39,8 @@ class Found:
     interrupted: bool = False
     front: list[dict[str, Any]] = field(default_factory=list)  # of a Pareto front: values, measures
     begin: dict[str, float] = field(default_factory=dict)  # measures where the search began
+    failed: int = 0  # evaluations without measures
+    failure: str = ""  # why the first of them has none
 
 
 def optimise(task: Task, told: Told = lambda done, best: None, state: Path | None = None) -> Found:
@@ -69,6 +71,10 @@ def optimise(task: Task, told: Told = lambda done, best: None, state: Path | Non
     if not search.best[2].size:
         raise ArithmeticError("no run of the search could be measured")
     values = search.known[search.best[2].tobytes()]
+    if search.without_measures(values):
+        raise ArithmeticError(
+            f"none of the {search.count} evaluations gave all measures; the first: {search.failure}"
+        )
     measures = dict(zip(task.texts, map(float, values), strict=True))
     first = search.known.get(search.snapped(starts[0][None])[0].tobytes())
     begin = {} if first is None else dict(zip(task.texts, map(float, first), strict=True))
@@ -86,6 +92,8 @@ def optimise(task: Task, told: Told = lambda done, best: None, state: Path | Non
         ends,
         interrupted,
         begin=begin,
+        failed=search.failed,
+        failure=search.failure,
     )
 
 

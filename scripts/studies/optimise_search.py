@@ -44,6 +44,9 @@ KEPT = 1e-6  # by which a constraint may be exceeded, part of its bound
 class Search:
     """Counted and cached evaluations of a task."""
 
+    failed = 0  # points without measures
+    failure = ""  # why the first of them has none
+
     def __init__(self, task: Task, told: Callable[[float, float], None], state: Path | None = None):
         from kinetree.models import load
         from kinetree.models.language.errors import suggestion
@@ -257,12 +260,15 @@ class Search:
             inside = None if stages is None else self.parts.inside(stages)
             numbers = {name: float(column[k]) for name, column in given.items()}
             at_rest = cache(lambda numbers=numbers: AtRest(trials.at(numbers), inputs))
+            reason = runs.failures.get(which_run, "") if runs else ""
             try:
                 values = [measured(text, time_of, held, at_rest, inside) for text in texts]
-            except ArithmeticError:
-                values = [math.nan]
+            except ArithmeticError as error:
+                values, reason = [math.nan], reason or str(error)
             if np.isfinite(values).all():
                 found[k] = values
+            else:
+                self.failure = self.failure or reason or not_finite(texts, values)
             if self.kept is not None:
                 past = self.kept.setdefault(points[k].tobytes(), [])
                 del past[which:]
@@ -276,10 +282,15 @@ class Search:
         worth = (self.broken(values), self.objective(values))
         worth = (0.0 if worth[0] <= KEPT else worth[0], worth[1])
         self.count += 1
+        self.failed += self.without_measures(values)
         if worth < self.best[:2]:
             self.best = (*worth, p.copy())
         self.history.append(self.best[1])
         self.told(float(self.count), self.best[1])
+
+    def without_measures(self, values: np.ndarray) -> bool:
+        """Return whether a run failed in one of the scenarios, whose measures may be averaged."""
+        return bool(values.max() >= BAD / len(self.task.scenarios))
 
     def objective(self, values: np.ndarray) -> float:
         return float(
@@ -358,6 +369,12 @@ class Search:
             found += [row / max(abs(low), 1e-9)] if low > -math.inf else []
             found += [-row / max(abs(high), 1e-9)] if high < math.inf else []
         return np.array(found).reshape(-1, s.size)
+
+
+def not_finite(texts: tuple[str, ...], values: list[float]) -> str:
+    """Return which measure is not a finite number."""
+    named = (text for text, value in zip(texts, values, strict=False) if not math.isfinite(value))
+    return f"{next(named)} is not a finite number"
 
 
 def by_part(task: Task, parts: RunParts) -> Task:

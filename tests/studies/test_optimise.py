@@ -392,3 +392,40 @@ def test_optimisation_searches_order_of_departures(tmp_path: Path):
     assert found.evaluations == 6 and max(sizes.values()) > 1.003 * min(
         sizes.values()
     )  # this deviation hardly depends on it
+
+
+FAILING = """
+[optimize.variables]
+k = { from = 1.0, to = 2.0, start = 1.5 }
+[optimize.measures]
+"growth" = 1.0
+[run]
+stop_time = 0.1
+"""
+
+
+@pytest.mark.parametrize("method", ["slsqp", "differential-evolution"])
+def test_search_in_which_every_evaluation_fails_has_no_result(tmp_path, method):
+    """A force that is never in balance: the reason of the first failure is told, and no optimum is."""
+    path = task(tmp_path, mass("k", "0", k=1.5), f'[optimize]\nmethod = "{method}"\n{FAILING}')
+    with pytest.raises(ArithmeticError, match="equilibrium"):
+        optimise(read_task(path))
+
+
+def test_evaluations_that_fail_are_counted_and_the_first_reason_is_kept(tmp_path):
+    """A root of a negative number beyond k = 2: the search goes on with the others."""
+    text = """
+    [optimize]
+    method = "differential-evolution"
+    iterations = 3
+    [optimize.variables]
+    k = { from = 1.0, to = 3.0, start = 1.5 }
+    [optimize.measures]
+    "end(cost)" = 1.0
+    [run]
+    stop_time = 0.1
+    """
+    path = task(tmp_path, mass("-x*sqrt(2 - k)", "x**2", k=1.5), text)
+    found = optimise(read_task(path))
+    assert 0 < found.failed < found.evaluations and found.failure
+    assert found.values["k"] <= 2.0 and found.objective < 1.0

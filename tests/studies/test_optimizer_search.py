@@ -361,6 +361,8 @@ def test_stored_evaluations_are_reused(tmp_path: Path):
 
 
 class Runs(dict):
+    failures: dict[int, str] = {}
+
     time = np.array([0.0, 1.0])
 
     def __len__(self) -> int:
