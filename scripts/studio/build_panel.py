@@ -15,10 +15,12 @@ from kinetree.scripts.studio.building import (
     NewBody,
     NewJoint,
     Triple,
+    built,
     free_name,
     snapped,
     tables_of,
     with_body,
+    with_other,
     without_body,
 )
 from kinetree.scripts.studio.panels import HEADING, number
@@ -43,6 +45,17 @@ class BuildPanel:
         self.session, self.rebuilt, self.again, self.save = session, rebuilt, again, save
         self.problems = ui.column().classes("w-full gap-0").mark("build-problems")
         self.problems.set_visibility(False)
+        self.changing = ""  # the body whose fields are shown
+        self._joint_fields()
+        self._body_fields()
+        self._buttons()
+        ui.label("Bodies").classes(HEADING)
+        self.there = ui.column().classes("w-full gap-0")
+        self.kind_chosen()
+        self.child_chosen()
+
+    # -- what stands where ----------------------------------------------------------------------
+    def _joint_fields(self) -> None:
         ui.label("Joint").classes(HEADING)
         self.kind = ui.toggle(list(KINDS), value="revolute", on_change=self.kind_chosen)
         self.kind.props("no-caps dense unelevated toggle-color=primary").classes("choices w-full")
@@ -66,6 +79,8 @@ class BuildPanel:
             self.snap.tooltip("to the middle of a face of the body").mark("build-snap")
         with ui.column().classes("w-full gap-1") as self.closing:
             self.child_at = _triple("place on the carried body [m]", "build-child-at")
+
+    def _body_fields(self) -> None:
         with ui.column().classes("w-full gap-1") as self.body:
             ui.label("Body").classes(HEADING)
             with ui.row().classes(GRID):
@@ -75,13 +90,16 @@ class BuildPanel:
             self.box = _triple("box: edges along x, y, z [m]", "build-box", ("0.5", "0.1", "0.1"))
             self.held = ui.select(ENDS, value="end", label="the joint holds it at the")
             self.held.props("dense outlined options-dense").classes("w-full")
+
+    def _buttons(self) -> None:
         with ui.row().classes("w-full items-center gap-2 pt-2"):
-            ui.button("Add", icon="add", on_click=self.add).props(
-                "dense no-caps unelevated"
-            ).classes("px-3").mark("build-add")
+            self.go = ui.button("Add", icon="add", on_click=self.add).mark("build-add")
+            self.go.props("dense no-caps unelevated").classes("px-3")
+            self.leave = ui.button("Cancel", on_click=self.cancel).mark("build-cancel")
+            self.leave.props("flat dense no-caps").set_visibility(False)
             for icon, step, told in (
-                ("undo", session.undo, "take the last change back"),
-                ("redo", session.redo, "make it again"),
+                ("undo", self.session.undo, "take the last change back"),
+                ("redo", self.session.redo, "make it again"),
             ):
                 ui.button(icon=icon, on_click=lambda _, s=step: self.again(s)).props(
                     f'flat dense round aria-label="{told}"'
@@ -89,10 +107,6 @@ class BuildPanel:
             ui.button("Save", icon="save", on_click=self.save).props("flat dense no-caps").mark(
                 "build-save"
             ).tooltip("to the file that is named under Description")
-        ui.label("Bodies").classes(HEADING)
-        self.there = ui.column().classes("w-full gap-0")
-        self.kind_chosen()
-        self.child_chosen()
 
     # -- what changes ---------------------------------------------------------------------------
     def refresh(self) -> None:
@@ -106,7 +120,9 @@ class BuildPanel:
         self.child.set_options(
             children, value=self.child.value if self.child.value in children else NEW_BODY
         )
-        if not self.name.value or self.name.value in bodies:
+        if self.changing and self.changing not in bodies:
+            self.cancel()
+        if not self.changing and (not self.name.value or self.name.value in bodies):
             self.name.set_value(free_name("body", bodies))
         joints = tables_of(self.session.text, "joints")
         self.there.clear()
@@ -120,6 +136,10 @@ class BuildPanel:
                 with ui.row().classes(GRID):
                     ui.label(name).classes("text-sm font-medium")
                     ui.label(", ".join(held)).classes("text-xs opacity-60 grow ellipsis")
+                    if (found := self._editable(name)) is not None:
+                        change = ui.button(icon="edit", on_click=lambda _, f=found: self.edit(*f))
+                        change.props(f'flat dense round size=sm aria-label="change {name}"')
+                        change.mark(f"build-edit-{name}")
                     away = ui.button(icon="delete", on_click=lambda _, n=name: self.remove(n))
                     away.props(f'flat dense round size=sm aria-label="remove {name}"')
                     away.mark(f"build-remove-{name}")
@@ -148,11 +168,54 @@ class BuildPanel:
         for field, value in zip(self.at, point, strict=True):
             field.set_value(written(float(value), 6))
 
+    def _editable(self, name: str) -> tuple[NewBody, NewJoint] | None:
+        """Return a body with its joint if the fields can show them."""
+        found = built(self.session.text, name)
+        return found if found and _held_at(found[0]) else None
+
+    def edit(self, body: NewBody, joint: NewJoint) -> None:
+        """Show the fields of a body that is there, to change it."""
+        self.changing = body.name
+        self.child.set_value(NEW_BODY)
+        self.kind.set_value(joint.kind)
+        self.parent.set_value(joint.parent)
+        for field, axis in zip(self.axes, joint.axes, strict=False):
+            field.set_value(axis)
+        self.name.set_value(body.name)
+        self.held.set_value(_held_at(body))
+        pairs = [(self.mass, body.mass), (self.pitch, joint.pitch or 0.01)]
+        for field, value in (
+            *pairs,
+            *zip(self.at, joint.at, strict=True),
+            *zip(self.box, body.box, strict=True),
+        ):
+            field.set_value(written(value, 8))
+        self._changes(True)
+
+    def cancel(self) -> None:
+        """Go back to a new body."""
+        self.changing = ""
+        self.name.set_value("")
+        self._changes(False)
+        self.refresh()
+
+    def _changes(self, on: bool) -> None:
+        """Show whether a body that is there is changed."""
+        self.go.set_text("Change" if on else "Add")
+        self.go.props(f"icon={'check' if on else 'add'}")
+        self.leave.set_visibility(on)
+        self.name.set_enabled(not on)
+        self.child.set_enabled(not on)
+
     # -- work -----------------------------------------------------------------------------------
     async def add(self) -> None:
         """Write the joint and its body into the description; what does not fit is told above."""
         try:
-            await self._become(with_body(self.session.text, *self._next()))
+            body, joint = self._next()
+            if self.changing and body is not None:
+                await self._become(with_other(self.session.text, body, joint))
+            else:
+                await self._become(with_body(self.session.text, body, joint))
         except ValueError as error:
             self._tell([str(error)])
 
@@ -167,7 +230,14 @@ class BuildPanel:
         problems = self.session.rewrite(text)
         self._tell(problems)
         if not problems:
+            if self.changing:
+                self.cancel()
             await self.rebuilt()
+
+    def _joint_name(self, child: str) -> str:
+        """Return the name of the joint: its own where a body is changed, else a free one."""
+        found = built(self.session.text, child) if self.changing else None
+        return found[1].name if found else free_joint(self.session.text, child)
 
     def _tell(self, problems: list[str]) -> None:
         self.problems.clear()
@@ -181,7 +251,7 @@ class BuildPanel:
         new = self.child.value == NEW_BODY
         name = str(self.name.value or "").strip() if new else str(self.child.value)
         joint = NewJoint(
-            free_joint(self.session.text, name),
+            self._joint_name(name),
             str(self.parent.value),
             name,
             str(self.kind.value),
@@ -193,11 +263,20 @@ class BuildPanel:
         if not new:
             return None, joint
         box = _numbers(self.box, "box")
-        longest = max(range(3), key=lambda k: box[k])
-        half = tuple(
-            box[k] / 2.0 if k == longest and self.held.value == "end" else 0.0 for k in range(3)
-        )
-        return NewBody(name, _number(self.mass, "mass"), box, (half[0], half[1], half[2])), joint
+        centre = _end(box) if self.held.value == "end" else (0.0, 0.0, 0.0)
+        return NewBody(name, _number(self.mass, "mass"), box, centre), joint
+
+
+def _end(box: Triple) -> Triple:
+    """Return the centre of a box that begins at its joint and extends along its longest edge."""
+    longest = max(range(3), key=lambda k: box[k])
+    x, y, z = (box[k] / 2.0 if k == longest else 0.0 for k in range(3))
+    return x, y, z
+
+
+def _held_at(body: NewBody) -> str:
+    """Return where a joint holds a box, as the fields have it; nothing where it is elsewhere."""
+    return "end" if body.centre == _end(body.box) else "" if any(body.centre) else "middle"
 
 
 def free_joint(text: str, child: str) -> str:

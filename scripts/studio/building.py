@@ -136,6 +136,50 @@ def with_table(text: str, section: str, name: str, table: Mapping[str, Any]) -> 
     return f"{text.rstrip()}\n\n" + "\n".join(lines) + "\n"
 
 
+def built(text: str, name: str) -> tuple[NewBody, NewJoint] | None:
+    """Return a body and the joint that carries it, where they are written as they are built here."""
+    body = tables_of(text, "bodies").get(name)
+    joints = {
+        label: joint
+        for label, joint in tables_of(text, "joints").items()
+        if isinstance(joint, dict) and joint.get("child") == name
+    }
+    if len(joints) != 1:
+        return None
+    ((label, joint),) = joints.items()
+    try:
+        shape, axis = body["shape"], joint.get("axis", ())
+        found = NewBody(name, float(body["mass"]), _triple(shape["box"]), _triple(shape["at"]))
+        carrier = NewJoint(
+            label,
+            joint["parent"],
+            name,
+            joint["type"],
+            (axis,) if isinstance(axis, str) else tuple(axis),
+            _triple(joint["at"]),
+            pitch=float(joint.get("pitch", 0.0)),
+        )
+        same = found.table() == body and carrier.table() == joint
+    except (KeyError, TypeError, ValueError):
+        return None
+    return (found, carrier) if same else None
+
+
+def _triple(values: Sequence[Any]) -> Triple:
+    """Return three numbers; ValueError where there are others, or expressions."""
+    x, y, z = map(float, values)
+    return x, y, z
+
+
+def with_other(text: str, body: NewBody, joint: NewJoint) -> str:
+    """Return the text with a body that is there, and the joint that carries it, written anew."""
+    found = built(text, body.name)
+    if found is None:
+        raise ValueError(f"{body.name} was written in another way: change it in the description")
+    text = without_table(text, "joints", found[1].name)
+    return with_body(without_table(text, "bodies", body.name), body, joint)
+
+
 def without_body(text: str, name: str) -> str:
     """Return the text without a body and the joints that hold it."""
     if name not in tables_of(text, "bodies"):

@@ -286,7 +286,6 @@ class StudioPage:
     async def rebuilt(self) -> None:
         """The mechanism has other bodies or drives: its start is shown, runs are kept to compare."""
         self.equilibria.clear()
-        self.views.set_value(SCENE)
         await self.show_start()
 
     def after_run(self) -> None:

@@ -9,9 +9,11 @@ from kinetree.models.joints.kinds import KINDS
 from kinetree.scripts.studio.building import (
     NewBody,
     NewJoint,
+    built,
     inertia_of_box,
     snapped,
     with_body,
+    with_other,
     without_body,
 )
 from kinetree.scripts.studio.session import Session
@@ -99,3 +101,20 @@ def test_clicks_snap_to_the_middle_of_faces():
     assert snapped(table, [0.98, 0.05, 0.03]) == [1.0, 0.0, 0.0]
     assert snapped(table, [0.25, 0.05, 0.1]) == [0.25, 0.05, 0.1]
     assert snapped({"shape": {"box": ["L", 1, 1]}}, [0.98, 0.05, 0.03]) == [0.98, 0.05, 0.03]
+
+
+def test_built_bodies_are_changed_and_their_children_stay():
+    text = with_body(NOTHING_YET, ARM, SHOULDER)
+    text = with_body(
+        text,
+        NewBody("hand", 0.5, (0.2, 0.1, 0.1)),
+        NewJoint("wrist", "arm", "hand", "screw", pitch=0.02),
+    )
+    assert built(text, "arm") == (ARM, SHOULDER)
+    longer = NewBody("arm", 3.0, (2.0, 0.1, 0.2), (1.0, 0.0, 0.0))
+    made = load(Text(with_other(text, longer, SHOULDER), "built.toml")).description
+    assert made.bodies["arm"].mass == 3.0 and made.joints["wrist"].parent == "arm"
+    other = text.replace("mass = 2.0", "mass = 2.0\ntext = 'mine'")
+    assert built(other, "arm") is None, "what the panel has no field for would be lost"
+    with pytest.raises(ValueError, match="in another way"):
+        with_other(other, longer, SHOULDER)

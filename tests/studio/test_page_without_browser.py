@@ -559,6 +559,14 @@ def test_tree_is_built_step_by_step(tmp_path: Path):
         )
         here.press("build-redo")
         await here.until(lambda: "body2" in session.mechanism.description.bodies, "not repeated")
+        here.press("build-edit-body2")
+        assert not build.name.enabled and build.kind.value == "spherical"
+        here.fill("build-mass", "4")
+        here.press("build-add")
+        await here.until(
+            lambda: session.mechanism.description.bodies["body2"].mass == 4.0, "not changed"
+        )
+        assert build.name.enabled and build.changing == ""
         here.press("build-remove-body2")
         await here.until(
             lambda: "body2" not in session.mechanism.description.bodies, "not taken out"
