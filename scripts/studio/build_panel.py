@@ -309,6 +309,7 @@ def _triple(title: str, mark: str, values: tuple[str, str, str] = ("0", "0", "0"
             .props("dense outlined")
             .classes("grow min-w-0")
             .mark(f"{mark}-{letter}")
+            .props(f'data-place="{mark}-{letter}"')
             for letter, value in zip(LETTERS, values, strict=True)
         ]
 

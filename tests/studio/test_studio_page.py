@@ -217,6 +217,47 @@ def test_settings_states_and_live_page_of_a_library_mechanism(address: str):
         page.close()
 
 
+FAR_END = """() => { const r = canvas.getBoundingClientRect(); let best = null;
+  for (let i = 5; i < 95; i += 2) for (let j = 5; j < 95; j += 2) {
+    const event = { clientX: r.left + i / 100 * r.width, clientY: r.top + j / 100 * r.height };
+    const found = pick(event);
+    if (found && (!best || found.point[0] > best[2])) best = [event.clientX, event.clientY, found.point[0]]; }
+  return best; }"""  # a point of the canvas that shows the end of a body
+
+
+def test_tree_is_built_by_mouse(address: str):
+    """A body is added, the end of it is clicked in the scene, and carries the next one."""
+    with browser() as shell:
+        page = shell.new_page(viewport=DESK, reduced_motion="reduce")
+        page.set_default_timeout(PATIENCE)
+        complaints = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(address)
+        scene = page.frame_locator("iframe.scene")
+        page.get_by_role("tab", name="Open").click()
+        page.get_by_role("button", name="empty").click()
+        scene.get_by_text("Nothing to see yet").wait_for()
+        add = page.get_by_role("button", name="Add", exact=True)
+        add.click()
+        scene.locator("#title", has_text="My mechanism").wait_for()
+        page.wait_for_function(
+            "document.querySelector('iframe.scene').contentWindow.kinetree?.frames > 0"
+        )
+        x, y, _ = page.frames[-1].evaluate(FAR_END)
+        frame = page.locator("iframe.scene").bounding_box()
+        page.mouse.click(frame["x"] + x, frame["y"] + y)
+        page.wait_for_function(
+            "document.querySelector('[data-place=\"build-at-x\"]').value === '0.5'"
+        )
+        page.get_by_role("button", name="spherical").click()
+        add.click()
+        page.get_by_text("body2_joint: spherical on body1").wait_for()
+        page.set_viewport_size(PHONE)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+        assert not complaints, complaints
+        page.close()
+
+
 def test_studio_serves_nothing_without_token(address: str):
     with browser() as shell:
         page = shell.new_page()
