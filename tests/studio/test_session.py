@@ -260,3 +260,21 @@ def test_file_of_values_sets_the_parameters_of_a_run(tmp_path, capsys):
         each["name"]: each["value"] for each in json.loads(capsys.readouterr().out)["parameters"]
     }
     assert found["L"] == pytest.approx(0.8) and found["phi0"] == 0.2
+
+
+def test_command_opens_the_studio_with_settings_and_a_file_of_values(tmp_path, monkeypatch):
+    """What is given later wins, as everywhere."""
+    from kinetree.scripts.studio import app
+
+    opened = []
+    monkeypatch.setattr(app, "serve", lambda *given: opened.append(given))
+    path = tmp_path / "values.csv"
+    path.write_text("name,value,unit,text\nn,3,,number of rods\nlength,40,cm,\nmass,2,kg,\n")
+    command = ["studio", "lib:chain", "--no-open", "--parameters", str(path), "--set", "mass=3"]
+    assert main(command) == 0
+    (given,) = opened
+    session = Session(given[0], settings=dict(given[-1]))
+    assert len(session.mechanism.description.bodies) == 3
+    values = {name: value for name, (_, value) in session.parameters().items()}
+    assert values["length"] == pytest.approx(0.4) and values["mass"] == 3.0
+    assert main([*command[:-1], "length=2bananas"]) == 2
