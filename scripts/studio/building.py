@@ -144,7 +144,7 @@ def built(text: str, name: str) -> tuple[NewBody, NewJoint] | None:
         for label, joint in tables_of(text, "joints").items()
         if isinstance(joint, dict) and joint.get("child") == name
     }
-    if len(joints) != 1:
+    if len(joints) != 1 or body is None:
         return None
     ((label, joint),) = joints.items()
     try:

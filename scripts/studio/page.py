@@ -63,6 +63,7 @@ STYLE = """<style>
   .plots .list { max-height: 180px }
 }
 </style>"""
+PLACING_OFF = "<script>window.kinetreePlacing = false</script>"  # tells scenes where they are
 SCENE = "Scene"
 NOTE = "<p style='font: 15px system-ui; color: #789; padding: 2em'>{}</p>"
 NO_SCENE = NOTE.format("Nothing to see yet: add a body, or open a mechanism.")
@@ -80,7 +81,7 @@ class StudioPage:
         self.session, self.pages = session, pages
         self.count = 0
         self.shown: Finished | None = None
-        ui.add_head_html(STYLE)
+        ui.add_head_html(STYLE + PLACING_OFF)
         ui.colors(primary=ACCENT)
         self.dark = ui.dark_mode(None)
         self._header()

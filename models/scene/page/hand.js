@@ -20,14 +20,15 @@ function placeAt(event) {
   mark.position.copy(found ? found.place : ground); mark.visible = true; dirty = true;
   return { body: found ? bodies[found.body].name : "ground", point: (found ? found.point : ground.toArray()).map(onGrid) };
 }
+function studio() { // the window of the studio around this page
+  try { return window.parent !== window && "kinetreePlacing" in window.parent ? window.parent : null; } catch { return null; } // a page of another site
+}
 if (window.parent !== window) {
   let down = null;
   canvas.addEventListener("pointerdown", (event) => { down = [event.clientX, event.clientY]; });
   canvas.addEventListener("pointerup", (event) => {
-    let studio = null;
-    try { studio = window.parent.kinetreePlacing ? window.parent : null; } catch { return; } // a page of another site
-    if (!studio || !down || event.button || Math.hypot(event.clientX - down[0], event.clientY - down[1]) > 4) return;
+    if (!studio()?.kinetreePlacing || !down || event.button || Math.hypot(event.clientX - down[0], event.clientY - down[1]) > 4) return;
     const place = placeAt(event);
-    if (place) studio.emitEvent("kinetree-placed", place);
+    if (place) studio().emitEvent("kinetree-placed", place);
   });
 }

@@ -27,6 +27,11 @@ function buildKeys() {
   $("panel-keys").onclick = () => showKeys();
   $("keys").querySelector("button").onclick = () => showKeys(false);
   document.onkeydown = (event) => {
+    const around = studio();
+    if (event.altKey && around) { // keys of the studio, which does not hear them here
+      around.document.dispatchEvent(new around.KeyboardEvent("keydown", { key: event.key, code: event.code, altKey: true, bubbles: true }));
+      return;
+    }
     if (event.key === "Escape") { showKeys(false); return; }
     const typing = event.target.closest("input[type=search], input[type=number], select");
     if (typing || (event.target.closest("button") && event.key === " ")) return;
