@@ -15,7 +15,7 @@ from kinetree.models.compilation.contacts import Contacts, add_contact_guards, a
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.hydraulic_circuit import add_hydraulics
-from kinetree.models.compilation.law_jumps import add_jump_guards
+from kinetree.models.compilation.jump_guards import add_jump_guards
 from kinetree.models.compilation.loop_cutting import (
     add_groups,
     live_groups,

@@ -7,7 +7,7 @@ given, out):
     rates  pair = y         out = f                    back   pair = (y, w)     out = wᵀ ∂f/∂(y, t, given)
     bend   pair = (y, w, v) out = ∂(wᵀ J v)/∂(y, t, given)
     close  pair = y         out = P(y) on the loops        open   pair = (y, w)     out = wᵀ ∂P/∂(y, t, given)
-    stand  pair = y         out = sides of the conditions of laws (`law_jumps.py`)
+    stand  pair = y         out = sides of the conditions of laws (`saltation.py`)
 """
 
 import math

@@ -17,7 +17,7 @@ from kinetree.models.gradients.adjoint_code import AdjointCode
 from kinetree.models.gradients.adjoint_layout import ADJOINT, ADJOINT_HEAD, ENDING, FIXED, PARTS
 from kinetree.models.gradients.backward_steps import go_backwards
 from kinetree.models.gradients.forward_steps import find_crossings, go_forwards
-from kinetree.models.gradients.law_jumps import LawJump, hermite, hermite_slopes, law_jumps
+from kinetree.models.gradients.saltation import LawJump, hermite, hermite_slopes, law_jumps
 from kinetree.models.gradients.trajectory import LocatedEvent, Piece
 from kinetree.solvers.integrate.kinds import CODES
 
