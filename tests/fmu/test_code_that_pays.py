@@ -37,6 +37,9 @@ DOUBLE = FALLING | {
         },
     },
 }
+LOCKING = DOUBLE | {
+    "stages": [{"name": "both", "ends": {"at": 0.045}, "lock": ["two"]}, {"name": "one"}]
+}
 TOUCHING = FALLING | {
     "contacts": {"floor": {"body": "rod", "on": "ground", "normal": "z", "restitution": 0.5}}
 }
@@ -74,13 +77,18 @@ def motion(path: Path, name: str) -> np.ndarray:
     return np.array(found)
 
 
-def test_archive_takes_code_that_pays(tmp_path: Path):
-    """Two rods get straight-line code, which moves them as the engine does; asked for the engine, none."""
-    own, told = packed(DOUBLE, tmp_path / "own.fmu")
+@pytest.mark.parametrize("mechanism", [DOUBLE, LOCKING], ids=["two rods", "a stage that locks one"])
+def test_archive_takes_code_that_pays(mechanism: dict[str, Any], tmp_path: Path):
+    """Two rods get straight-line code, which moves them as the engine does, also where a stage ends
+    between two steps of the host; asked for the engine, none.
+    """
+    own, told = packed(mechanism, tmp_path / "own.fmu")
     assert own and len(told) == 1 and told[0].startswith("straight-line code")
-    assert packed(DOUBLE, tmp_path / "engine.fmu", False) == (False, [])
+    assert packed(mechanism, tmp_path / "engine.fmu", False) == (False, [])
     expected = motion(tmp_path / "engine.fmu", "two.angle")
     assert motion(tmp_path / "own.fmu", "two.angle") == pytest.approx(expected, abs=1e-9)
+    if mechanism is LOCKING:
+        assert np.ptp(expected[5:]) == 0.0 and np.ptp(expected[:4]) > 1e-3
 
 
 @pytest.mark.parametrize("tool", ["", "false"], ids=["no compiler", "a compiler that fails"])
