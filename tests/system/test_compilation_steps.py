@@ -225,7 +225,8 @@ def test_halved_side_of_a_cut_joint_is_chosen(parent: float, child: float, body:
 def test_halves_of_a_cut_body_share_its_mass():
     """Two cuts make three parts; a piece of the ground is an anchor of the size of what it stands beside."""
     d = four_bar()
-    universal = {"type": "universal", "start": [0, 0]}  # one without start values needs no twin
+    d["joints"]["C"]["start"] = [0]  # without start values neither needs a twin
+    universal = {"type": "universal", "start": [0, 0]}
     d["joints"]["E"] = {"parent": "ground", "child": "c", "cut": True, **universal}
     description = describe(d)
     tree = regular_numbering(
