@@ -34,8 +34,8 @@ def member(name: str = "a", packed: int = 1, unpacked: int = 1) -> ZipInfo:
             "has a part of more than",
         ),
         (
-            [member("a", 1, archive.SMALL)],
-            [member("a", 1, archive.SMALL + 1)],
+            [member("a", 1, archive.ALWAYS_UNPACKED)],
+            [member("a", 1, archive.ALWAYS_UNPACKED + 1)],
             "1 bytes would become 50000001",
         ),
         (
