@@ -11,7 +11,7 @@ from kinetree.scripts.terminal.arguments import Quiet, writable
 from kinetree.scripts.terminal.json_output import Json, show_json
 
 if TYPE_CHECKING:
-    from kinetree.scripts.hil.loop import Record
+    from kinetree.scripts.hil.loop_run import Record
 
 
 def hil(
@@ -65,14 +65,14 @@ def hil(
             )
         scenario.specialised = specialised
     if simulated:
-        from kinetree.scripts.hil.loop import simulate as run
+        from kinetree.scripts.hil.loop_run import simulate as run
 
         if not scenario.loops and not scenario.controller:
             raise BadInput(
                 f"{file}: --simulated needs [[loops]] or a [controller]: an outside partner has a clock of its own"
             )
     else:
-        from kinetree.scripts.hil.clock import run
+        from kinetree.scripts.hil.realtime_loop import run
     failed: BaseException | None = None
     try:
         with progress(f"hil {file.stem}", scenario.stop_time, quiet or json) as told:

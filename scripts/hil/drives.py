@@ -5,7 +5,7 @@ The order of a step is that of the co-simulation scheme `told`. First the mechan
 every drive its force, stiffness dF/ds and damping dF/dv, and the mean change of force that the
 drive's flows will cause, and steps. Then each drive receives the mean speed of the actuator over
 this step, and steps. This coupling is stable for much longer steps than one with constant forces.
-The compiled loop uses the same order (`Chain` in rhythm.c); this module runs it in virtual time and
+The compiled loop uses the same order (`Chain` in compiled_loop.c); this module runs it in virtual time and
 on machines without a compiler.
 """
 
@@ -28,7 +28,7 @@ Pointer, Count = ctypes.c_void_p, ctypes.c_int64
 
 
 class DriveCalls(ctypes.Structure):
-    """The C structure Drive of rhythm.c."""
+    """The C structure Drive of compiled_loop.c."""
 
     _fields_ = [
         *((name, Pointer) for name in ("component", "set", "advance", "get", "told", "into")),
@@ -39,7 +39,7 @@ class DriveCalls(ctypes.Structure):
 
 
 class ChainCalls(ctypes.Structure):
-    """The C structure Chain of rhythm.c."""
+    """The C structure Chain of compiled_loop.c."""
 
     _fields_ = [
         *((name, Pointer) for name in ("component", "set", "advance", "get", "integer", "drives")),

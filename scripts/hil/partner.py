@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.scripts.hil.controller import Answering, controller_of
-from kinetree.scripts.hil.frame import Frame, unpacked
-from kinetree.scripts.hil.mailbox import Mailbox
-from kinetree.scripts.hil.prompt import prompt
+from kinetree.scripts.hil.packet import Frame, unpacked
+from kinetree.scripts.hil.realtime_scheduling import realtime_priority
+from kinetree.scripts.hil.shared_memory import Mailbox
 
 FIRST, SILENCE = 300.0, 10.0  # s that it waits for its first frame, and for any other
 PRIORITY = 40  # below that of a plant on the same machine
@@ -107,7 +107,7 @@ def serve_shared(controller: Answering, box: Mailbox, token: int | None = None) 
 def main(arguments: list[str]) -> int:
     """Open the connection, print the address, and serve the controller in the file."""
     text = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-    with controller_of(text) as controller, prompt(PRIORITY, []):
+    with controller_of(text) as controller, realtime_priority(PRIORITY, []):
         if arguments[1:2] == ["--shared"]:
             with closing(Mailbox(Path(arguments[2]), plant=False)) as box:
                 print(0, flush=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.scripts.hil.loop import Record
+from kinetree.scripts.hil.loop_run import Record
 from kinetree.scripts.measures.run_measures import measured
 from kinetree.scripts.reports.study_page import Section, write_page
 
@@ -162,7 +162,7 @@ def margin_rows(record: Record) -> list[tuple[Any, ...]]:
     from kinetree.models.analysis.frequency_response import margins
     from kinetree.models.analysis.operating_point import linear_at_rest
     from kinetree.models.engine.status import EvaluationError
-    from kinetree.scripts.hil.design import loop_of
+    from kinetree.scripts.hil.open_loop import loop_of
 
     loop = s.loops[0]
     try:

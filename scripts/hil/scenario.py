@@ -44,7 +44,7 @@ inputs = { "lift.force" = 1e-6 }
 disturbance = { "lift.force" = 10 }
 noise = { luff = 1e-6 }
 partner = "192.168.1.7:5005"        # an outside partner instead of the loops' own process; then measures = [...], commands = [...];
-                                    # "shared": the own process over shared memory, "shared:FILE": an outside one (mailbox.py)
+                                    # "shared": the own process over shared memory, "shared:FILE": an outside one (shared_memory.py)
 [controller]                        # an FMU in the partner's process instead of [[loops]]; with measures = [...], commands = [...] in this order
 fmu = "controller.fmu"
 inputs = ["measured"]
@@ -58,7 +58,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.scripts.hil.controller import Loop
-from kinetree.scripts.hil.frame import MOST
+from kinetree.scripts.hil.packet import MOST
 from kinetree.scripts.measures.run_measures import MEASURES, bounds, parsed
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.input_files import number, only, read_toml

@@ -30,7 +30,7 @@ from kinetree.models.analysis.linearization import Linear
 from kinetree.models.analysis.sampled_loops import SampledLoop
 from kinetree.models.controllers.laws import law_of
 from kinetree.models.language.parts.controller_parts import NotchController
-from kinetree.scripts.hil.design import pid
+from kinetree.scripts.hil.open_loop import pid
 
 LAG, LEAD, FILTER = 6.0, 2.5, 10.0
 TRIED = 160  # crossovers

@@ -23,8 +23,9 @@ from kinetree.scripts.cosim import (
 )
 from kinetree.scripts.cosim import import_ssp as imported_ssp
 from kinetree.scripts.cosim import scenario as scenarios
-from kinetree.scripts.hil import clock, mailbox
+from kinetree.scripts.hil import realtime_loop as clock
 from kinetree.scripts.hil import scenario as loops
+from kinetree.scripts.hil import shared_memory as mailbox
 from kinetree.scripts.terminal import progress
 from kinetree.scripts.terminal.error_messages import BadInput
 
@@ -229,7 +230,7 @@ def test_hil_results_are_saved_and_printed(
     words: str,
     made: list[Any],
 ):
-    from kinetree.scripts.hil import loop
+    from kinetree.scripts.hil import loop_run as loop
     from kinetree.scripts.hil import report as pages
 
     monkeypatch.chdir(tmp_path)

@@ -15,7 +15,7 @@ from rich.console import Console
 from kinetree.models import load
 from kinetree.models.analysis.frequency_response import Margins
 from kinetree.scripts.commands import hil, identify, info, statics, study, tune
-from kinetree.scripts.hil.loop import simulate
+from kinetree.scripts.hil.loop_run import simulate
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.reports import linear_text
 from kinetree.scripts.studies import planned, worst_case

@@ -21,15 +21,16 @@ from loop_text import SCENARIO
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.scripts import cli
-from kinetree.scripts.hil import clock, partner
+from kinetree.scripts.hil import partner
+from kinetree.scripts.hil import realtime_loop as clock
 from kinetree.scripts.hil.controller import Controller
-from kinetree.scripts.hil.design import loop_of, pid
-from kinetree.scripts.hil.frame import Frame, unpacked
-from kinetree.scripts.hil.loop import Arrivals, simulate
-from kinetree.scripts.hil.mailbox import Mailbox
-from kinetree.scripts.hil.prompt import prompt
+from kinetree.scripts.hil.loop_run import Arrivals, simulate
+from kinetree.scripts.hil.open_loop import loop_of, pid
+from kinetree.scripts.hil.packet import Frame, unpacked
+from kinetree.scripts.hil.realtime_scheduling import realtime_priority
 from kinetree.scripts.hil.report import margin_rows
 from kinetree.scripts.hil.scenario import read_scenario
+from kinetree.scripts.hil.shared_memory import Mailbox
 from kinetree.scripts.terminal.error_messages import BadInput
 
 compiled = pytest.mark.skipif(
@@ -70,7 +71,7 @@ def brisk(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_frames_have_the_documented_bytes():
-    """Written by hand from the table in frame.py; anything else that comes to the port is no frame."""
+    """Written by hand from the table in packet.py; anything else that comes to the port is no frame."""
     head = struct.pack("<IIdIIQ", 0x3248544B, 7, 0.25, 0, 2, 2**63)
     by_hand, frame = head + struct.pack("<dd", 1.5, -2.0), Frame(7, 0.25, (1.5, -2.0), token=2**63)
     assert by_hand[:4] == b"KTH2" and frame.packed() == by_hand and unpacked(by_hand) == frame
@@ -402,7 +403,7 @@ def test_real_time_priority_is_restored(granted: bool, monkeypatch: pytest.Monke
     ):
         monkeypatch.setattr(os, name, value, raising=False)
     notes: list[str] = []
-    with prompt(55, notes):
+    with realtime_priority(55, notes):
         assert not gc.isenabled()
     assert gc.isenabled()
     if granted:
@@ -426,7 +427,7 @@ def test_partner_reports_its_port(
     """A free port of this machine alone, unless told otherwise."""
     heard: list[tuple[str, int]] = []
     monkeypatch.setattr(partner, "controller_of", nullcontext)
-    monkeypatch.setattr(partner, "prompt", lambda priority, notes: nullcontext())
+    monkeypatch.setattr(partner, "realtime_priority", lambda priority, notes: nullcontext())
     monkeypatch.setattr(
         partner, "serve", lambda controller, door, token: heard.append(door.getsockname())
     )

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from plant_stand_in import BEGUN, STEP, Arrays, Plant, commands, scenario
 
-from kinetree.scripts.hil import clock
-from kinetree.scripts.hil.frame import Frame, unpacked
-from kinetree.scripts.hil.loop import Arrivals, Record
-from kinetree.scripts.hil.rhythm import GET, STOPPED, Rhythm
+from kinetree.scripts.hil import realtime_loop as clock
+from kinetree.scripts.hil.compiled_loop import GET, STOPPED, CompiledLoop
+from kinetree.scripts.hil.loop_run import Arrivals, Record
+from kinetree.scripts.hil.packet import Frame, unpacked
 
 
 class Clock:
@@ -156,7 +156,7 @@ def test_run_ends_with_three_stop_frames(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(clock, "plant_of", lambda given: plant)
     monkeypatch.setattr(clock, "connected", lambda given, token: nullcontext(door))
-    monkeypatch.setattr(clock, "prompt", prompt)
+    monkeypatch.setattr(clock, "realtime_priority", prompt)
     monkeypatch.setattr(clock, "steps", lambda record, *given: None)
     record = clock.run(scenario())
     assert not record.simulated and not record.notes and asked == [50]
@@ -195,7 +195,7 @@ def test_loop_is_compiled_where_possible(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(clock, "exchange", lambda *given: done.append("Python"))
     monkeypatch.setattr(
         clock,
-        "Rhythm",
+        "CompiledLoop",
         lambda *given: SimpleNamespace(
             bare=lambda count: ["C", count], go=lambda told: done.append((given[-1], told))
         ),
@@ -214,12 +214,14 @@ def test_loop_is_compiled_where_possible(monkeypatch: pytest.MonkeyPatch):
 
 def test_compiled_loop_arrays_have_run_length(monkeypatch: pytest.MonkeyPatch):
     """A delay per frame, both ways together, not a number where either is lost; a row per step, and room for every frame."""
-    from kinetree.scripts.hil import rhythm
+    from kinetree.scripts.hil import compiled_loop
 
     ways = iter([0.5, 0.25, None, 0.0, 0.0, None, 1.0, 0.0])
-    monkeypatch.setattr(rhythm, "Injected", lambda channel: SimpleNamespace(way=lambda: next(ways)))
+    monkeypatch.setattr(
+        compiled_loop, "Injected", lambda channel: SimpleNamespace(way=lambda: next(ways))
+    )
     plant: Any = Arrays()
-    made = Rhythm(None, Record(scenario("zero", steps=3), False), plant, None, 3e-4)  # type: ignore[arg-type]
+    made = CompiledLoop(None, Record(scenario("zero", steps=3), False), plant, None, 3e-4)  # type: ignore[arg-type]
     a, run = made.arrays, made.run
     assert a["delays"][[0, 3]].tolist() == [0.75, 1.0] and [
         math.isnan(each) for each in a["delays"]
@@ -252,7 +254,7 @@ def test_compiled_loop_records_steps(ended: int):
 
     plant: Any = Arrays()
     record, asked, told = Record(scenario(steps=150), False), [], []
-    made = Rhythm(None, record, plant, None, 3e-4)  # type: ignore[arg-type]
+    made = CompiledLoop(None, record, plant, None, 3e-4)  # type: ignore[arg-type]
 
     def run(reference: Any, last: int) -> int:
         asked.append(last)
@@ -260,7 +262,7 @@ def test_compiled_loop_records_steps(ended: int):
         made.run.steps = 140 if stops else last
         return ended if stops else 0
 
-    made.loaded = SimpleNamespace(rhythm_begin=lambda reference: 0, rhythm_run=run)  # type: ignore[assignment]
+    made.loaded = SimpleNamespace(realtime_begin=lambda reference: 0, realtime_run=run)  # type: ignore[assignment]
     for array in made.arrays.values():
         array.reshape(-1)[:] = range(array.size)
     for k, name in enumerate(
@@ -291,7 +293,7 @@ def test_compiled_loop_records_steps(ended: int):
 
 
 def test_uncompiled_loop_gives_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    from kinetree.scripts.hil import rhythm
+    from kinetree.scripts.hil import compiled_loop
     from kinetree.solvers.library.c_compiler import LibraryError
 
     def none() -> list[str]:
@@ -299,9 +301,9 @@ def test_uncompiled_loop_gives_reason(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
     for name, order in (("nt", "little"), ("posix", "big")):
         with monkeypatch.context() as there:
-            there.setattr(rhythm, "os", SimpleNamespace(name=name))
-            there.setattr(rhythm, "sys", SimpleNamespace(byteorder=order))
-            assert rhythm.library() == "this system has no POSIX sockets and clocks"
-    monkeypatch.setattr(rhythm, "cache_root", lambda: tmp_path)
-    monkeypatch.setattr(rhythm, "compiler", none)
-    assert rhythm.library() == "no C compiler found"
+            there.setattr(compiled_loop, "os", SimpleNamespace(name=name))
+            there.setattr(compiled_loop, "sys", SimpleNamespace(byteorder=order))
+            assert compiled_loop.library() == "this system has no POSIX sockets and clocks"
+    monkeypatch.setattr(compiled_loop, "cache_root", lambda: tmp_path)
+    monkeypatch.setattr(compiled_loop, "compiler", none)
+    assert compiled_loop.library() == "no C compiler found"

@@ -19,20 +19,20 @@ from loop_text import SCENARIO
 from test_hil import MASS, compiled, scenario
 
 from kinetree.scripts import cli
-from kinetree.scripts.hil import clock
+from kinetree.scripts.hil import realtime_loop as clock
+from kinetree.scripts.hil.compiled_loop import CompiledLoop, library
 from kinetree.scripts.hil.controller import Controller
-from kinetree.scripts.hil.frame import Frame, unpacked
-from kinetree.scripts.hil.loop import Injected, Record
+from kinetree.scripts.hil.loop_run import Injected, Record
+from kinetree.scripts.hil.packet import Frame, unpacked
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.report import sentences
-from kinetree.scripts.hil.rhythm import Rhythm, library
 from kinetree.scripts.hil.scenario import read_scenario
 
 
 @pytest.fixture(autouse=True)
 def as_prompt_as_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is looked at here does not depend on times: no memory of the tests' own process is collected and locked for it, which takes seconds."""
-    monkeypatch.setattr(clock, "prompt", lambda priority, notes: nullcontext())
+    monkeypatch.setattr(clock, "realtime_priority", lambda priority, notes: nullcontext())
 
 
 def text(head: str = "", late: str = "", stop: float = 0.4) -> str:
@@ -134,8 +134,8 @@ def test_waiting_loop_measures_lateness(monkeypatch: pytest.MonkeyPatch, how: st
         assert clock.bare_loop(0.25, 5) == late
     else:
         loop = SimpleNamespace(run=SimpleNamespace(step=0.25, spin=0.0), loaded=SimpleNamespace())
-        loop.loaded.rhythm_wait = lambda deadline, spin, gap: wait(deadline) if deadline else 8.0
-        assert Rhythm.bare(loop, 5) == late  # type: ignore[arg-type]
+        loop.loaded.realtime_wait = lambda deadline, spin, gap: wait(deadline) if deadline else 8.0
+        assert CompiledLoop.bare(loop, 5) == late  # type: ignore[arg-type]
     assert asked == [8.25 + 0.25 * k for k in range(5)]
 
 
@@ -259,7 +259,7 @@ def test_failed_real_time_run_keeps_rows_and_report(
 
     monkeypatch.setattr(Plant, "advance", advance)
     if how == "C":
-        monkeypatch.setattr(Rhythm, "go", cut_go)
+        monkeypatch.setattr(CompiledLoop, "go", cut_go)
     rows, page = tmp_path / "rows.csv", tmp_path / "r.html"
     line = ["hil", str(path), "-q", "-o", str(rows), "--report", str(page)]
     assert cli.main([*line, *["--simulated"] * (how == "simulated")]) == 1
@@ -268,10 +268,10 @@ def test_failed_real_time_run_keeps_rows_and_report(
     assert "the track has ended" in page.read_text()
 
 
-def cut_go(self: Rhythm, told: Callable[[float], None]) -> None:
+def cut_go(self: CompiledLoop, told: Callable[[float], None]) -> None:
     """The compiled loop until its nineteenth step, then a failure."""
-    self.loaded.rhythm_begin(ctypes.byref(self.run))
-    ended = self.loaded.rhythm_run(ctypes.byref(self.run), 19)
+    self.loaded.realtime_begin(ctypes.byref(self.run))
+    ended = self.loaded.realtime_run(ctypes.byref(self.run), 19)
     self.keep(ended)
     raise ArithmeticError("the track has ended")
 

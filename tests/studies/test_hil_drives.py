@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.scripts.hil.compiled_loop import library
 from kinetree.scripts.hil.drives import DrivenPlant
-from kinetree.scripts.hil.loop import simulate
-from kinetree.scripts.hil.rhythm import library
+from kinetree.scripts.hil.loop_run import simulate
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.terminal.error_messages import BadInput
 

@@ -12,10 +12,12 @@ import pytest
 from plant_stand_in import scenario
 
 from kinetree.models.analysis.frequency_response import StateSpace
-from kinetree.scripts.hil import clock, mailbox, partner
+from kinetree.scripts.hil import partner
+from kinetree.scripts.hil import realtime_loop as clock
+from kinetree.scripts.hil import shared_memory as mailbox
 from kinetree.scripts.hil.controller import Controller, FmuController, Loop, controller_of
-from kinetree.scripts.hil.design import loop_of, pid
-from kinetree.scripts.hil.frame import Frame, unpacked
+from kinetree.scripts.hil.open_loop import loop_of, pid
+from kinetree.scripts.hil.packet import Frame, unpacked
 from kinetree.scripts.terminal.error_messages import BadInput
 
 
@@ -360,7 +362,7 @@ def test_controller_process_serves_given_shared_memory(
     (tmp_path / "loops.json").write_text('{"measures": ["y"], "loops": []}')
     asked: list[Any] = []
     monkeypatch.setattr(
-        partner, "prompt", lambda priority, notes: (asked.append(priority), nullcontext())[1]
+        partner, "realtime_priority", lambda priority, notes: (asked.append(priority), nullcontext())[1]
     )
     monkeypatch.setattr(
         partner,

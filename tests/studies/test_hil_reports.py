@@ -11,7 +11,7 @@ from plant_stand_in import scenario
 from kinetree.models.analysis.frequency_response import StateSpace
 from kinetree.scripts.commands import hil
 from kinetree.scripts.hil import report
-from kinetree.scripts.hil.loop import Record
+from kinetree.scripts.hil.loop_run import Record
 from kinetree.scripts.hil.scenario import Channel
 
 

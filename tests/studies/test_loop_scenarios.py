@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kinetree.scripts.hil.frame import Frame, unpacked
+from kinetree.scripts.hil.packet import Frame, unpacked
 from kinetree.scripts.hil.scenario import Channel, Scenario, read_scenario
 from kinetree.scripts.terminal.error_messages import BadInput
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.scripts.hil.loop import Record
+from kinetree.scripts.hil.loop_run import Record
 from kinetree.scripts.hil.report import limit_rows, numbers
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.measures.run_measures import measured, parsed, part_in

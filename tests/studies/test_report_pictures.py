@@ -19,7 +19,7 @@ from kinetree.models.analysis.frequency_response import StateSpace
 from kinetree.models.analysis.identification_result import draw_fit
 from kinetree.models.analysis.stabilisation_diagram import stabilisation_diagram
 from kinetree.scripts import cli
-from kinetree.scripts.hil.loop import simulate
+from kinetree.scripts.hil.loop_run import simulate
 from kinetree.scripts.hil.report import write_report
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.reports import linear_pictures

@@ -13,7 +13,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import spearmanr
 
 from kinetree.scripts import cli
-from kinetree.scripts.hil.loop import simulate
+from kinetree.scripts.hil.loop_run import simulate
 from kinetree.scripts.hil.report import write_report
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.studies.samplers import Distribution, drawn

@@ -14,8 +14,8 @@ from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.step_size_control import ControlSpec
 from kinetree.scripts.cosim.time_profile import slope_at, value_at
 from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
-from kinetree.scripts.hil.frame import MOST, Frame, unpacked
-from kinetree.scripts.hil.loop import Arrivals, Record, apply
+from kinetree.scripts.hil.loop_run import Arrivals, Record, apply
+from kinetree.scripts.hil.packet import MOST, Frame, unpacked
 from kinetree.scripts.hil.scenario import Channel
 from kinetree.scripts.studies.optimise_file import Variable, read_task
 from kinetree.scripts.studies.samplers import Distribution

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from plant_stand_in import BEGUN, STEP, Plant, commands, scenario
 
-from kinetree.scripts.hil import loop
-from kinetree.scripts.hil.frame import Frame
-from kinetree.scripts.hil.loop import Arrivals, Injected, simulate
+from kinetree.scripts.hil import loop_run as loop
+from kinetree.scripts.hil.loop_run import Arrivals, Injected, simulate
+from kinetree.scripts.hil.packet import Frame
 from kinetree.scripts.hil.scenario import Channel
 
 

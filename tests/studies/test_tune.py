@@ -11,7 +11,7 @@ from kinetree.models import load
 from kinetree.models.analysis.frequency_response import StateSpace, margins
 from kinetree.models.analysis.operating_point import linear_at_rest
 from kinetree.scripts import cli
-from kinetree.scripts.hil.design import pid
+from kinetree.scripts.hil.open_loop import pid
 from kinetree.scripts.studies.lqg import observed
 from kinetree.scripts.studies.tuning import (
     FILTER,

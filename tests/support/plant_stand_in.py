@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from kinetree.scripts.hil.loop import Record
+from kinetree.scripts.hil.loop_run import Record
 from kinetree.scripts.hil.scenario import Channel, Scenario
 
 STEP = 0.25

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from kinetree.scripts.hil.controller import controller_of
 from kinetree.scripts.hil.drives import plant_of
-from kinetree.scripts.hil.frame import Frame
+from kinetree.scripts.hil.packet import Frame
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.scenario import Channel, Scenario
 from kinetree.scripts.measures.run_parts import RunParts

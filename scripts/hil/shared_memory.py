@@ -3,7 +3,7 @@
 The file has sixteen bytes of identification, then two rings, the one to the controller process
 first; all numbers are little-endian. A ring: uint64 number of frames written so far, then SLOTS
 slots of SLOT bytes. Frame k lies in slot k mod SLOTS: uint32 length, 4 bytes unused, the frame
-(frame.py). A writer fills the slot, then increments the count; a reader that has read k frames
+(packet.py). A writer fills the slot, then increments the count; a reader that has read k frames
 finds the next one as soon as the count exceeds k, and restarts if the count has decreased. Frames
 that are overwritten before they are read are lost, as datagrams are. A process that opens an
 existing mailbox continues with its counts, so that either end may be restarted while the other one

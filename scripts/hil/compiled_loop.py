@@ -1,6 +1,6 @@
 """The real-time loop compiled as C.
 
-Without a C compiler, or on a machine that is not POSIX and little-endian, clock.py runs the same
+Without a C compiler, or on a machine that is not POSIX and little-endian, realtime_loop.py runs the same
 steps in Python and reports it.
 """
 
@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.scripts.hil.loop import Injected, Record
-from kinetree.scripts.hil.mailbox import SIZE, Mailbox
+from kinetree.scripts.hil.loop_run import Injected, Record
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.scenario import LATE
+from kinetree.scripts.hil.shared_memory import SIZE, Mailbox
 from kinetree.solvers.cache import cache_root
 from kinetree.solvers.library.c_compiler import LibraryError, compiler, run
 from kinetree.solvers.library.verified_files import sound, written
@@ -33,7 +33,7 @@ Pointer, Count, Real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 
 
 class Run(ctypes.Structure):
-    """The C structure Run of rhythm.c."""
+    """The C structure Run of compiled_loop.c."""
 
     _fields_ = [
         *(
@@ -87,12 +87,12 @@ def library() -> ctypes.CDLL | str:
     """Return the compiled loop as a shared library, or the reason why there is none."""
     if os.name != "posix" or sys.byteorder != "little":
         return "this system has no POSIX sockets and clocks"
-    source = Path(__file__).with_name("rhythm.c")
+    source = Path(__file__).with_name("compiled_loop.c")
     path = (
         cache_root()
         / "hosts"
         / f"{hashlib.sha256(source.read_bytes()).hexdigest()[:12]}-{sys.platform}-{os.uname().machine}"
-        / "rhythm.so"
+        / "compiled_loop.so"
     )
     try:
         if not sound(path):
@@ -113,13 +113,13 @@ def library() -> ctypes.CDLL | str:
     except LibraryError as error:
         return str(error)
     loaded = ctypes.CDLL(str(path))
-    loaded.rhythm_wait.restype = Real
-    loaded.rhythm_wait.argtypes = [Real, Real, ctypes.POINTER(Real)]
-    loaded.rhythm_run.argtypes = [ctypes.POINTER(Run), Count]
+    loaded.realtime_wait.restype = Real
+    loaded.realtime_wait.argtypes = [Real, Real, ctypes.POINTER(Real)]
+    loaded.realtime_run.argtypes = [ctypes.POINTER(Run), Count]
     return loaded
 
 
-class Rhythm:
+class CompiledLoop:
     """The arrays of a run in touched (resident) memory, and the calls of the compiled loop on them."""
 
     def __init__(self, loaded: ctypes.CDLL, record: Record, plant: Plant, door: Any, spin: float):
@@ -159,18 +159,18 @@ class Rhythm:
     def bare(self, count: int) -> list[float]:
         """Return the lateness [s] of each step of a compiled loop that only waits."""
         gap, step = Real(), self.run.step
-        begin = self.loaded.rhythm_wait(0.0, self.run.spin, gap) + step
+        begin = self.loaded.realtime_wait(0.0, self.run.spin, gap) + step
         return [
-            self.loaded.rhythm_wait(begin + k * step, self.run.spin, gap) - (begin + k * step)
+            self.loaded.realtime_wait(begin + k * step, self.run.spin, gap) - (begin + k * step)
             for k in range(count)
         ]
 
     def go(self, told: Callable[[float], None]) -> None:
         """Run all steps of the compiled loop and copy the results to the record."""
-        ended, s = self.loaded.rhythm_begin(ctypes.byref(self.run)), self.record.scenario
+        ended, s = self.loaded.realtime_begin(ctypes.byref(self.run)), self.record.scenario
         try:
             while ended == 0 and self.run.steps < s.steps:
-                ended = self.loaded.rhythm_run(
+                ended = self.loaded.realtime_run(
                     ctypes.byref(self.run), min(self.run.steps + STRETCH, s.steps)
                 )
                 told(self.run.steps * s.step)

@@ -4,7 +4,7 @@ The process requests SCHED_FIFO and locked memory and reports what it got; Pytho
 collector is switched off. The loop sleeps until shortly before a deadline and busy-waits for the
 rest. Injected faults add to the delays and losses of the network and the controller process: on
 this side, losses are drawn and answers delayed for both ways together. The loop is compiled
-(rhythm.c); the same loop in Python follows for machines without a compiler.
+(compiled_loop.c); the same loop in Python follows for machines without a compiler.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from kinetree.scripts.hil.compiled_loop import CompiledLoop, library
 from kinetree.scripts.hil.drives import plant_of
-from kinetree.scripts.hil.frame import Frame, unpacked
-from kinetree.scripts.hil.loop import Arrivals, Injected, Record, apply, kept
-from kinetree.scripts.hil.mailbox import Mailbox
+from kinetree.scripts.hil.loop_run import Arrivals, Injected, Record, apply, kept
+from kinetree.scripts.hil.packet import Frame, unpacked
 from kinetree.scripts.hil.plant import Plant
-from kinetree.scripts.hil.prompt import prompt
-from kinetree.scripts.hil.rhythm import Rhythm, library
+from kinetree.scripts.hil.realtime_scheduling import realtime_priority
 from kinetree.scripts.hil.scenario import Scenario
+from kinetree.scripts.hil.shared_memory import Mailbox
 from kinetree.scripts.terminal.error_messages import BadInput
 
 SPIN = 3e-4  # s before a deadline from which the process does not sleep
@@ -145,7 +145,7 @@ def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -
         kept(record),
         plant_of(scenario) as plant,
         connected(scenario, record.token) as door,
-        prompt(PRIORITY, record.notes),
+        realtime_priority(PRIORITY, record.notes),
     ):
         record.describe(plant)
         if plant.archive.needs_python:
@@ -165,9 +165,9 @@ def steps(record: Record, plant: Plant, door: Door, told: Callable[[float], None
     s, loaded = record.scenario, library()
     count = min(BARE, s.steps)
     if not isinstance(loaded, str):
-        rhythm = Rhythm(loaded, record, plant, door, SPIN)
-        record.bare = rhythm.bare(count)
-        rhythm.go(told)
+        compiled = CompiledLoop(loaded, record, plant, door, SPIN)
+        record.bare = compiled.bare(count)
+        compiled.go(told)
         return
     record.notes.append(f"the loop runs in Python, which is slower: {loaded}")
     record.bare = bare_loop(s.step, count)

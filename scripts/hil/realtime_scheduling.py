@@ -12,7 +12,7 @@ LOCK_ALL = 3  # MCL_CURRENT | MCL_FUTURE
 
 
 @contextmanager
-def prompt(priority: int, notes: list[str]) -> Iterator[None]:
+def realtime_priority(priority: int, notes: list[str]) -> Iterator[None]:
     """Context manager that requests real-time scheduling, locked memory and no garbage collection;
     what is not permitted is appended to `notes`.
     """

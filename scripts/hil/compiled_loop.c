@@ -1,7 +1,7 @@
 /* The loop of a run in the loop: wait for the deadline, take what has come, step the FMU, send what it measures. One call runs a stretch of steps.
 
    Every array is the caller's and lies ready; nothing is allocated here, and no interpreter runs between two steps. The rules of the exchange stand in
-   loop.py, frames in frame.py, rings of shared memory in mailbox.py. For POSIX machines with little-endian numbers. */
+   loop_run.py, frames in packet.py, rings of shared memory in shared_memory.py. For POSIX machines with little-endian numbers. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdint.h>
@@ -131,7 +131,7 @@ static double now(void) {
 }
 
 /* Sleep, then spin; the longest time between two looks at the clock is what was taken from the loop. */
-double rhythm_wait(double deadline, double spin, double *longest) {
+double realtime_wait(double deadline, double spin, double *longest) {
     double left = deadline - now() - spin;
     if (left > 0) {
         struct timespec t = {(time_t)left, (long)(1e9 * (left - (double)(time_t)left))};
@@ -229,7 +229,7 @@ static int apply(Run *r, int64_t k, double t) {
 static int measure(Run *r) { return (int)(r->status = r->get(r->component, r->outward, (size_t)r->measures, r->seen)) > WARNING ? GET : DONE; }
 
 /* The first measures, which the answers to begin with are of. */
-int rhythm_begin(Run *r) {
+int realtime_begin(Run *r) {
     int ended = measure(r);
     if (ended == DONE) ask(r, 0, 0.0);
     r->start = now() + r->step;
@@ -237,9 +237,9 @@ int rhythm_begin(Run *r) {
 }
 
 /* Steps up to `last`. */
-int rhythm_run(Run *r, int64_t last) {
+int realtime_run(Run *r, int64_t last) {
     for (int64_t k = r->steps; k < last; k++) {
-        double deadline = r->start + (double)k * r->step, begin = rhythm_wait(deadline, r->spin, r->gaps + k), end;
+        double deadline = r->start + (double)k * r->step, begin = realtime_wait(deadline, r->spin, r->gaps + k), end;
         r->lateness[k] = begin - deadline;
         collect(r, begin);
         int ended = apply(r, k, begin);
