@@ -270,7 +270,7 @@ def plan(
 ) -> None:
     """Predict the parameter standard deviations of planned experiments."""
     from kinetree.models import load
-    from kinetree.scripts.studies.planned import show_plan, told_by
+    from kinetree.scripts.studies.experiment_plans import show_plan, told_by
 
     if len(files) != 1 or not wanted:
         raise BadInput(

@@ -358,7 +358,7 @@ def measured_on_fmu(
     given: Any,
 ) -> Any:
     """Return the frequency responses measured by a sine sweep on the native FMU."""
-    from kinetree.scripts.studies.sweep import swept
+    from kinetree.scripts.studies.sine_sweep import swept
 
     if at != "rest" or len(ins) != 1:
         raise BadInput(

@@ -111,8 +111,8 @@ def study(
         raise BadInput(
             f"--plot and --set belong to '{STABILISATION}', '{SUPPORTS}' and files like theirs; a study file says itself what it varies"
         )
-    from kinetree.scripts.studies.rows import rows_of
-    from kinetree.scripts.studies.rows_file import (
+    from kinetree.scripts.studies.study import read_study
+    from kinetree.scripts.studies.study_row_file import (
         ENDINGS,
         alone,
         finish,
@@ -122,7 +122,7 @@ def study(
         rows_file,
         sign,
     )
-    from kinetree.scripts.studies.study import read_study
+    from kinetree.scripts.studies.study_rows import rows_of
 
     wanted = read_study(file)
     writable(output, ENDINGS, "--output")
@@ -190,8 +190,8 @@ def tell_failures(wanted: "Study", rows: list[list[float]], apart: bool = False)
     """Print how many runs have no values, and why the first one has none; raise an error if all
     runs failed. `apart`: repeat the failed case in another process, since it may crash its process.
     """
-    from kinetree.scripts.studies.rows import failed, failure_of
-    from kinetree.scripts.studies.workers import aside
+    from kinetree.scripts.studies.study_rows import failed, failure_of
+    from kinetree.scripts.studies.worker_processes import aside
 
     numbers = failed(rows, len(wanted.vary))
     if not numbers:
@@ -245,7 +245,7 @@ def supports(
 ) -> None:
     """Run a study of ground and supports, which varies one quantity at a time."""
     from kinetree.scripts.reports.stage_tables import show
-    from kinetree.scripts.studies import supports as study
+    from kinetree.scripts.studies import support_study as study
     from kinetree.scripts.studies import supports_report as pages
 
     writable(output, (".csv",), "--output")

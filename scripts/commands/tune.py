@@ -13,7 +13,7 @@ from kinetree.scripts.terminal.arguments import Quiet, writable
 from kinetree.scripts.terminal.json_output import Json, keep_json, show_json
 
 if TYPE_CHECKING:
-    from kinetree.scripts.studies.designs import Design
+    from kinetree.scripts.studies.controller_design import Design
 
 WAYS = {"pid": "loops", "lqr": "state feedback", "lqg": "observer"}
 
@@ -60,7 +60,7 @@ def tune(
     order of the file, and then again while all other loops are closed.
     """
     from kinetree.scripts.hil.scenario import read_scenario
-    from kinetree.scripts.studies.designs import design
+    from kinetree.scripts.studies.controller_design import design
     from kinetree.scripts.terminal.error_messages import BadInput
 
     writable(output, (".json", ".toml"), "--output")
@@ -102,7 +102,7 @@ def ran(found: "Design") -> tuple[list[Any], list[str]]:
 def tell(found: "Design", runs: list[Any], more: list[str], file: Path, path: Path) -> None:
     """Write the report page: runs, gains, margins."""
     from kinetree.scripts.reports.study_page import Section, write_page
-    from kinetree.scripts.studies.designs import name_of
+    from kinetree.scripts.studies.controller_design import name_of
     from kinetree.scripts.studies.step_response import response_section
 
     sections = [response_section(runs, more)] if runs else [Section("Run").say(*more)]
@@ -137,8 +137,8 @@ def tell(found: "Design", runs: list[Any], more: list[str], file: Path, path: Pa
 def show(found: "Design") -> None:
     """Print gains, margins and a [[loops]] table for `kinetree hil`."""
     from kinetree.scripts.reports.linear_text import sampling, sentence_of
-    from kinetree.scripts.studies.designs import name_of
-    from kinetree.scripts.studies.tuning import keeps, snippet
+    from kinetree.scripts.studies.controller_design import name_of
+    from kinetree.scripts.studies.loop_tuning import keeps, snippet
 
     for table, result, forward in found.loops:
         late = f"sampled every {1e3 * found.scenario.step:.3g} ms, commands {1e3 * found.delay:.3g} ms late"
@@ -192,7 +192,7 @@ def listed(values: Any) -> str:
 def write(found: "Design", way: str, file: Path, output: Path | None, into: Path | None) -> None:
     """Write the results as JSON, the controller tables, or the mechanism with its controllers."""
     from kinetree.models.foreign.toml_text import toml_text
-    from kinetree.scripts.studies.blocks import block_text, with_blocks
+    from kinetree.scripts.studies.controller_tables import block_text, with_blocks
 
     remark = f"Controllers that kinetree tune {file.name} found for {found.scenario.mechanism} ({WAYS[way]})."
     if output and output.suffix.lower() == ".json":
@@ -218,7 +218,7 @@ def parameters_of(found: "Design") -> Any:
 
 def plain(found: "Design") -> dict[str, Any]:
     """Return the design as plain data."""
-    from kinetree.scripts.studies.designs import name_of
+    from kinetree.scripts.studies.controller_design import name_of
 
     every: dict[str, Any] = {}
     for table, result, forward in found.loops:

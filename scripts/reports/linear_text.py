@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kinetree.models.analysis.frequency_response import Margins
     from kinetree.models.analysis.linearization import Linear
-    from kinetree.scripts.studies.sweep import Sweep
+    from kinetree.scripts.studies.sine_sweep import Sweep
 
 
 def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:

@@ -25,8 +25,8 @@ from kinetree.models.result.atomic_file import write_text
 from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
 from kinetree.scripts.measures.run_measures import AtRest, columns_of, measured, parsed
 from kinetree.scripts.measures.run_parts import RunParts, speak_of_parts
-from kinetree.scripts.studies.described import mark, marks
 from kinetree.scripts.studies.optimise_file import Task, orders_of
+from kinetree.scripts.studies.portable_description import mark, marks
 from kinetree.scripts.terminal.error_messages import BadInput
 
 if TYPE_CHECKING:

@@ -154,7 +154,7 @@ def cube(spread: str, dimensions: int, samples: int, seed: int) -> np.ndarray:
     from scipy.stats import qmc
 
     if spread == "indices":
-        from kinetree.scripts.studies.indices import saltelli
+        from kinetree.scripts.studies.sobol_indices import saltelli
 
         return saltelli(dimensions, samples, seed)
     if spread == "random":

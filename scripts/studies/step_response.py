@@ -18,8 +18,8 @@ from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.hil.scenario import Scenario
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
 from kinetree.scripts.reports.study_page import Section
-from kinetree.scripts.studies.blocks import with_blocks
-from kinetree.scripts.studies.designs import Design, design, name_of, place_of
+from kinetree.scripts.studies.controller_design import Design, design, name_of, place_of
+from kinetree.scripts.studies.controller_tables import with_blocks
 from kinetree.scripts.terminal.error_messages import BadInput
 
 LARGE_OVERSHOOT = 0.25  # overshoot, part of the step, beyond which better ways are tried

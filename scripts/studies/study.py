@@ -43,8 +43,8 @@ from kinetree.models import load
 from kinetree.models.description.schema import INTEGRATORS, METHODS
 from kinetree.scripts.measures.run_measures import MEASURES, REST, VALUE
 from kinetree.scripts.measures.run_parts import RunParts, speak_of_parts
-from kinetree.scripts.studies.rows import rows_of
 from kinetree.scripts.studies.samplers import FORMS, SPREADS, Correlated, Distribution, drawn
+from kinetree.scripts.studies.study_rows import rows_of
 from kinetree.scripts.terminal.input_files import FileTable, Positive, Real, checked, read_toml
 
 COMBINATIONS = ("grid", "pairs", *SPREADS)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from kinetree.scripts.reports.study_page import Section, write_page
-from kinetree.scripts.studies.indices import indices
-from kinetree.scripts.studies.rows import failed
+from kinetree.scripts.studies.sobol_indices import indices
 from kinetree.scripts.studies.study import Study
+from kinetree.scripts.studies.study_rows import failed
 
 MAX_DRAWN_MEASURES = 12  # measures that are drawn
 STANDS = 1e-3  # modulus margin of a loop that hardly stands; 0 where it does not

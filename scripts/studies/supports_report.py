@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
 from kinetree.scripts.reports.study_page import Section, write_page
-from kinetree.scripts.studies.supports import MODES, UNITS, Case
+from kinetree.scripts.studies.support_study import MODES, UNITS, Case
 from kinetree.scripts.studies.supports_file import Supports
 
 TEXTS = {

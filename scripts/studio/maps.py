@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetree.models import ModelError
 from kinetree.scripts.measures.run_measures import REST, TEXTS, columns_of
-from kinetree.scripts.studies.rows import row_of
+from kinetree.scripts.studies.study_rows import row_of
 from kinetree.scripts.studio.session import Session
 
 MOST = 2500  # points of a map

@@ -17,8 +17,8 @@ from kinetree.models.analysis.experiment_information import (
 from kinetree.models.analysis.identification import IdentificationError, identify
 from kinetree.models.analysis.stabilisation_diagram import stabilisation_diagram
 from kinetree.scripts.cli import main
-from kinetree.scripts.studies import excitation
-from kinetree.scripts.studies.planned import told_by
+from kinetree.scripts.studies import experiment_search as excitation
+from kinetree.scripts.studies.experiment_plans import told_by
 from kinetree.scripts.terminal.error_messages import BadInput
 
 SLIDER = {

@@ -19,7 +19,7 @@ from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts import cli
 from kinetree.scripts.commands import linearize, tune
 from kinetree.scripts.reports import linear_files, linear_pictures, linear_text
-from kinetree.scripts.studies import sweep
+from kinetree.scripts.studies import sine_sweep as sweep
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.solvers.layout import Status
 
@@ -432,7 +432,7 @@ def test_design_is_written_as_tables_or_into_mechanism(
 ):
     """Values of the scenario that are parameters go along; the first design is written unless another is asked for."""
     from kinetree.models.foreign import toml_text
-    from kinetree.scripts.studies import blocks
+    from kinetree.scripts.studies import controller_tables as blocks
 
     asked: list[Any] = []
     monkeypatch.setattr(tune, "parameters_of", lambda found: {"m": 1.0})
@@ -468,7 +468,7 @@ def test_tune_writes_requested_outputs(
     shown: bool,
 ):
     from kinetree.scripts.hil import scenario
-    from kinetree.scripts.studies import designs
+    from kinetree.scripts.studies import controller_design as designs
 
     monkeypatch.chdir(tmp_path)
     log: list[Any] = []

@@ -19,7 +19,8 @@ from kinetree.models.scene import overlays
 from kinetree.models.scene.shapes import extruded, read_mesh, signed_area, triangulated
 from kinetree.models.scene.video import write_video
 from kinetree.scripts.reports.study_page import write_page
-from kinetree.scripts.studies import rows, rows_file
+from kinetree.scripts.studies import study_row_file as rows_file
+from kinetree.scripts.studies import study_rows as rows
 from kinetree.scripts.studies.ipopt import ipopt
 from kinetree.scripts.terminal.error_messages import BadInput
 

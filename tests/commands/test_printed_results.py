@@ -18,7 +18,7 @@ from kinetree.scripts.cosim.scenario_verdict import Outcome
 from kinetree.scripts.reports import linear_text
 from kinetree.scripts.studies.optimise import Found
 from kinetree.scripts.studies.optimise_file import Task, Variable, places
-from kinetree.scripts.studies.sweep import Sweep
+from kinetree.scripts.studies.sine_sweep import Sweep
 
 BAR = 1e5  # Pa
 

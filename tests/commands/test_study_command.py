@@ -12,14 +12,10 @@ import pytest
 from kinetree.scripts import cli
 from kinetree.scripts.commands import study
 from kinetree.scripts.reports import stage_tables
-from kinetree.scripts.studies import (
-    rows,
-    stabilisation_report,
-    supports,
-    supports_report,
-    worst_case,
-)
 from kinetree.scripts.studies import stabilisation as ways_study
+from kinetree.scripts.studies import stabilisation_report, supports_report, worst_case
+from kinetree.scripts.studies import study_rows as rows
+from kinetree.scripts.studies import support_study as supports
 
 
 def printed(capsys: pytest.CaptureFixture) -> list[str]:

@@ -18,8 +18,9 @@ from kinetree.scripts.commands import hil, identify, info, statics, study, tune
 from kinetree.scripts.hil.loop_run import simulate
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.reports import linear_text
-from kinetree.scripts.studies import planned, worst_case
-from kinetree.scripts.studies.sweep import Sweep
+from kinetree.scripts.studies import experiment_plans as planned
+from kinetree.scripts.studies import worst_case
+from kinetree.scripts.studies.sine_sweep import Sweep
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.model_info import anatomy
 
@@ -326,7 +327,7 @@ def test_tuned_design_prints_numbers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """Crossovers and samples in Hz, times in ms; eigenvalues once for a pair; margins that others spoilt are said to be less than was asked for."""
-    from kinetree.scripts.studies import tuning
+    from kinetree.scripts.studies import loop_tuning as tuning
 
     monkeypatch.setattr(tuning, "snippet", lambda table, numbers: f"kp = {numbers['kp']:g}")
     kept = [True]

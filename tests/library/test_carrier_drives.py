@@ -22,7 +22,7 @@ from kinetree.scripts.reports.html import write_report
 from kinetree.scripts.reports.stage_tables import books, show, stage_table, tables
 from kinetree.scripts.studies import carrier_cosim, stabilisation, stabilisation_report
 from kinetree.scripts.studies.carrier_cosim import LABELS, run_carrier
-from kinetree.scripts.studies.designs import design
+from kinetree.scripts.studies.controller_design import design
 from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import read_task
 from kinetree.scripts.terminal.error_messages import BadInput

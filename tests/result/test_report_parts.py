@@ -27,7 +27,7 @@ from kinetree.scripts.reports import (
     study_page,
 )
 from kinetree.scripts.reports.study_page import MOST_ROWS, Section, plain, written
-from kinetree.scripts.studies.sweep import Sweep
+from kinetree.scripts.studies.sine_sweep import Sweep
 from kinetree.scripts.terminal.error_messages import BadInput
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.scripts.studies import blocks, designs
-from kinetree.scripts.studies.blocks import (
+from kinetree.scripts.studies import controller_design as designs
+from kinetree.scripts.studies import controller_tables as blocks
+from kinetree.scripts.studies.controller_tables import (
     parameters_of_gains,
     pid_blocks,
     place_of,

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from kinetree.models.analysis.frequency_response import Margins, StateSpace
-from kinetree.scripts.studies import designs
-from kinetree.scripts.studies.lqg import diffused, weights
-from kinetree.scripts.studies.tuning import (
+from kinetree.scripts.studies import controller_design as designs
+from kinetree.scripts.studies.loop_tuning import (
     Tuned,
     bandwidth,
     forward_gains,
@@ -17,6 +16,7 @@ from kinetree.scripts.studies.tuning import (
     notch_filter,
     shaped,
 )
+from kinetree.scripts.studies.lqg import diffused, weights
 
 EPS = float(np.finfo(float).eps)
 

@@ -362,7 +362,9 @@ def test_controller_process_serves_given_shared_memory(
     (tmp_path / "loops.json").write_text('{"measures": ["y"], "loops": []}')
     asked: list[Any] = []
     monkeypatch.setattr(
-        partner, "realtime_priority", lambda priority, notes: (asked.append(priority), nullcontext())[1]
+        partner,
+        "realtime_priority",
+        lambda priority, notes: (asked.append(priority), nullcontext())[1],
     )
     monkeypatch.setattr(
         partner,

@@ -14,8 +14,8 @@ from kinetree.scripts.measures.run_measures import measured, parsed, part_in
 from kinetree.scripts.measures.run_parts import RunParts
 from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import read_task
-from kinetree.scripts.studies.rows import one_row
 from kinetree.scripts.studies.study import read_study
+from kinetree.scripts.studies.study_rows import one_row
 from kinetree.scripts.terminal.error_messages import BadInput
 
 STAGES = [

@@ -20,9 +20,11 @@ from kinetree.scripts.measures.run_measures import (
     settling,
     swings,
 )
-from kinetree.scripts.studies import excitation, samplers, stabilisation, study, sweep, worst_case
+from kinetree.scripts.studies import experiment_search as excitation
+from kinetree.scripts.studies import samplers, stabilisation, study, worst_case
+from kinetree.scripts.studies import sine_sweep as sweep
 from kinetree.scripts.studies.carrier_cosim import Coupled, drive_of, shipped
-from kinetree.scripts.studies.excitation import Wanted, best_excitation, excess
+from kinetree.scripts.studies.experiment_search import Wanted, best_excitation, excess
 from kinetree.scripts.studies.samplers import Correlated, Distribution, cube, drawn
 from kinetree.scripts.studies.stabilisation import Comparison, shown_unit, spans, spread
 from kinetree.scripts.studies.study import Study, run_study

@@ -26,8 +26,8 @@ from kinetree.scripts.reports import linear_pictures
 from kinetree.scripts.reports.stage_pictures import LABELS, draw_stages, panels
 from kinetree.scripts.reports.stage_pictures import drawn as drawn_of
 from kinetree.scripts.reports.study_page import Section
-from kinetree.scripts.studies.indices import saltelli
 from kinetree.scripts.studies.samplers import Distribution, drawn
+from kinetree.scripts.studies.sobol_indices import saltelli
 from kinetree.scripts.studies.stabilisation_report import robustness
 from kinetree.scripts.studies.study_report import histograms, shares
 

@@ -9,8 +9,8 @@ import pytest
 
 from kinetree.scripts import cli
 from kinetree.scripts.measures.run_measures import measured, parsed
-from kinetree.scripts.studies.indices import indices, saltelli
 from kinetree.scripts.studies.samplers import Correlated, Distribution, cube, drawn
+from kinetree.scripts.studies.sobol_indices import indices, saltelli
 from kinetree.scripts.studies.study_report import rank_correlations
 
 

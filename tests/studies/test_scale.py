@@ -10,10 +10,11 @@ import pytest
 from report_page import Page, numbers
 
 from kinetree.scripts import cli
-from kinetree.scripts.studies import rows, worst_case
-from kinetree.scripts.studies.indices import indices, saltelli
-from kinetree.scripts.studies.rows import rows_of
-from kinetree.scripts.studies.rows_file import (
+from kinetree.scripts.studies import study_rows as rows
+from kinetree.scripts.studies import worst_case
+from kinetree.scripts.studies.sobol_indices import indices, saltelli
+from kinetree.scripts.studies.study import read_study
+from kinetree.scripts.studies.study_row_file import (
     alone,
     kept_rows,
     lines_of,
@@ -22,7 +23,7 @@ from kinetree.scripts.studies.rows_file import (
     rows_file,
     sign,
 )
-from kinetree.scripts.studies.study import read_study
+from kinetree.scripts.studies.study_rows import rows_of
 
 MASS = {
     "name": "m",
@@ -258,7 +259,7 @@ def test_parquet_study_resumes_from_parts(
 ):
     """An interrupted study leaves whole parts; resumed, only the rest is run and the file is that of an uninterrupted one."""
     pyarrow = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("kinetree.scripts.studies.rows_file.PAUSE", 0.0)
+    monkeypatch.setattr("kinetree.scripts.studies.study_row_file.PAUSE", 0.0)
     wanted, path = read_study(study), tmp_path / "r.parquet"
     cases = list(wanted.cases())
     sign(path, wanted)

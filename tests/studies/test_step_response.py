@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.scripts.hil.scenario import read_scenario
-from kinetree.scripts.studies.designs import design
+from kinetree.scripts.studies.controller_design import design
 from kinetree.scripts.studies.step_response import (
     Response,
     better,

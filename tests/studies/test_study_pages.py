@@ -10,9 +10,10 @@ import pytest
 
 from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.reports.study_page import Section
-from kinetree.scripts.studies import planned, stabilisation_report, study_report
-from kinetree.scripts.studies.indices import indices, problem, saltelli
-from kinetree.scripts.studies.planned import Plan, law_of, searched
+from kinetree.scripts.studies import experiment_plans as planned
+from kinetree.scripts.studies import stabilisation_report, study_report
+from kinetree.scripts.studies.experiment_plans import Plan, law_of, searched
+from kinetree.scripts.studies.sobol_indices import indices, problem, saltelli
 from kinetree.scripts.studies.stabilisation import system_of
 from kinetree.scripts.studies.study import Study
 from kinetree.scripts.studies.study_report import (
@@ -468,7 +469,7 @@ def test_experiment_plans_are_combined(monkeypatch: pytest.MonkeyPatch, tmp_path
     """One experiment has nothing to be taken together with; a deviation without end is none that one could write."""
     import kinetree.models.analysis.experiment_information as experiments
     import kinetree.models.analysis.identification as identification
-    from kinetree.scripts.studies import excitation
+    from kinetree.scripts.studies import experiment_search as excitation
 
     asked: list[Any] = []
 

@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from kinetree.models.engine.status import EvaluationError
-from kinetree.scripts.studies import rows, rows_file, workers
-from kinetree.scripts.studies.rows import parts_of_cases, together
+from kinetree.scripts.studies import study_row_file as rows_file
+from kinetree.scripts.studies import study_rows as rows
+from kinetree.scripts.studies import worker_processes as workers
 from kinetree.scripts.studies.study import Study
+from kinetree.scripts.studies.study_rows import parts_of_cases, together
 from kinetree.solvers.layout import Status
 
 CASES = [{"k": float(k)} for k in range(100)]

@@ -9,8 +9,9 @@ import pytest
 
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.scripts.reports.study_page import Section
-from kinetree.scripts.studies import supports, supports_report
-from kinetree.scripts.studies.supports import Case, NotPossible, Study, tilted
+from kinetree.scripts.studies import support_study as supports
+from kinetree.scripts.studies import supports_report
+from kinetree.scripts.studies.support_study import Case, NotPossible, Study, tilted
 from kinetree.scripts.studies.supports_file import Supports
 from kinetree.scripts.studies.supports_report import (
     axis_of,

@@ -7,7 +7,7 @@ import pytest
 
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.scripts import cli
-from kinetree.scripts.studies.supports import Study, study, tilted
+from kinetree.scripts.studies.support_study import Study, study, tilted
 from kinetree.scripts.studies.supports_file import read_supports
 from kinetree.scripts.studies.supports_report import drawing
 

@@ -10,8 +10,8 @@ import pytest
 
 from kinetree.models import load
 from kinetree.scripts import cli
-from kinetree.scripts.studies import sweep
-from kinetree.scripts.studies.sweep import swept
+from kinetree.scripts.studies import sine_sweep as sweep
+from kinetree.scripts.studies.sine_sweep import swept
 from kinetree.scripts.terminal.error_messages import BadInput
 
 compiled = pytest.mark.skipif(

@@ -12,8 +12,7 @@ from kinetree.models.analysis.frequency_response import StateSpace, margins
 from kinetree.models.analysis.operating_point import linear_at_rest
 from kinetree.scripts import cli
 from kinetree.scripts.hil.open_loop import pid
-from kinetree.scripts.studies.lqg import observed
-from kinetree.scripts.studies.tuning import (
+from kinetree.scripts.studies.loop_tuning import (
     FILTER,
     LAG,
     LEAD,
@@ -23,6 +22,7 @@ from kinetree.scripts.studies.tuning import (
     shaped,
     tuned,
 )
+from kinetree.scripts.studies.lqg import observed
 
 SLIDER = {
     "name": "slider",

@@ -11,9 +11,9 @@ from scipy.linalg import block_diag, expm
 
 from kinetree.models.analysis.frequency_response import Margins, StateSpace
 from kinetree.models.analysis.sampled_loops import SampledLoop, held_plant
-from kinetree.scripts.studies import designs, tuning
-from kinetree.scripts.studies.lqg import Observed
-from kinetree.scripts.studies.tuning import (
+from kinetree.scripts.studies import controller_design as designs
+from kinetree.scripts.studies import loop_tuning as tuning
+from kinetree.scripts.studies.loop_tuning import (
     Tuned,
     controller_of,
     fastest,
@@ -24,6 +24,7 @@ from kinetree.scripts.studies.tuning import (
     snippet,
     tuned,
 )
+from kinetree.scripts.studies.lqg import Observed
 from kinetree.scripts.terminal.error_messages import BadInput
 
 EPS = float(np.finfo(float).eps)

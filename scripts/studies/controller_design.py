@@ -18,9 +18,14 @@ from kinetree.models.analysis.linearization import Linear
 from kinetree.models.analysis.sampled_loops import held_plant
 from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.hil.scenario import Scenario
-from kinetree.scripts.studies.blocks import Blocks, pid_blocks, place_of, sampling_of, with_blocks
-from kinetree.scripts.studies.lqg import Observed, observed
-from kinetree.scripts.studies.tuning import (
+from kinetree.scripts.studies.controller_tables import (
+    Blocks,
+    pid_blocks,
+    place_of,
+    sampling_of,
+    with_blocks,
+)
+from kinetree.scripts.studies.loop_tuning import (
     Tuned,
     controller_of,
     forward_gains,
@@ -29,6 +34,7 @@ from kinetree.scripts.studies.tuning import (
     regulator,
     tuned,
 )
+from kinetree.scripts.studies.lqg import Observed, observed
 from kinetree.scripts.terminal.error_messages import BadInput
 
 HELD = 1e-3  # of the accelerations at the start, that commands may leave of them

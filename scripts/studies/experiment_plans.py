@@ -107,7 +107,7 @@ def searched(
     mechanism: Mechanism, path: Path, wanted: list[str], plan: Plan, label: str
 ) -> dict[str, float]:
     """Search the named numbers of an experiment for the most information and return them."""
-    from kinetree.scripts.studies.excitation import Wanted, best_excitation
+    from kinetree.scripts.studies.experiment_search import Wanted, best_excitation
 
     trial, place = plan.experiments[label], f"{path}: experiments.{label}"
     laws = [

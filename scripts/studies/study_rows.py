@@ -17,8 +17,8 @@ from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
 from kinetree.models.specialised.engine_choice import Choice
 from kinetree.scripts.measures.run_measures import AtRest, columns_of, measured
 from kinetree.scripts.measures.run_parts import RunParts, speak_of_parts
-from kinetree.scripts.studies.described import alone
-from kinetree.scripts.studies.workers import shared
+from kinetree.scripts.studies.portable_description import alone
+from kinetree.scripts.studies.worker_processes import shared
 from kinetree.scripts.terminal.error_messages import BadInput
 
 AHEAD = 4  # tasks per thread of a cluster that wait

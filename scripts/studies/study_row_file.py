@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.models.result.atomic_file import opened, whole_file, write_text
-from kinetree.scripts.studies.described import marks
+from kinetree.scripts.studies.portable_description import marks
 from kinetree.scripts.studies.study import Study
 from kinetree.scripts.terminal.error_messages import BadInput
 
