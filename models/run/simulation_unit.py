@@ -15,10 +15,10 @@ from kinetree.models.compilation.element_states import states_of
 from kinetree.models.compilation.stage_structures import Structure, compile_stage, structures
 from kinetree.models.description.joint_units import Units, joint_units
 from kinetree.models.description.schema import Description
+from kinetree.models.engine.collector_pause import uncollected
 from kinetree.models.engine.compiled import Compiled
 from kinetree.models.engine.entry_points import bind, connect
 from kinetree.models.engine.flat_blocks import with_groups
-from kinetree.models.engine.garbage_collection import uncollected
 from kinetree.models.expressions.columns import Column
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.run.sampled_blocks import place_blocks

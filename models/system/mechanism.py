@@ -11,7 +11,7 @@ from kinetree.models.chain.system import ChainSystem
 from kinetree.models.checks.loader import describe
 from kinetree.models.description.reading.read_source import Text
 from kinetree.models.description.schema import Description
-from kinetree.models.engine.garbage_collection import uncollected
+from kinetree.models.engine.collector_pause import uncollected
 from kinetree.models.system.controller_variants import system_of
 from kinetree.models.system.start_values import Beginning, Given, beginning
 from kinetree.models.system.system import System

@@ -71,7 +71,7 @@ def step_times(
 ) -> np.ndarray:
     """Return the time [s] of every communication step of the native FMU."""
     from kinetree.fmu.archive.build import build_fmu
-    from kinetree.scripts.fmi.host import Archive, Host
+    from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
     with TemporaryDirectory(prefix="kinetree-bench-") as folder:
         path = build_fmu(

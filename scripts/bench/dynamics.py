@@ -22,8 +22,8 @@ from kinetree.models.system.forms import HAMILTON, LAGRANGE
 from kinetree.scripts.bench import dynamics_kinetree as own
 from kinetree.scripts.bench import dynamics_peers as peers
 from kinetree.scripts.bench import dynamics_plots as plots_of
-from kinetree.scripts.bench import dynamics_regions as regions
 from kinetree.scripts.bench import dynamics_trees as trees
+from kinetree.scripts.bench import selection_diagrams as regions
 
 SIZES = (5, 7, 10, 20, 50, 100, 200)
 FORMS = ("DEC", "many", *(name for name in LAGRANGE if name != "DEC"))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kinetree.scripts.bench import dynamics_regions as regions
+from kinetree.scripts.bench import selection_diagrams as regions
 
 COLOURS = {
     "DEC": "#d62728", "many": "#8c1c13", "ABM": "#ff9896", "LGR": "#1f77b4", "CBM": "#2ca02c", "DRT": "#98df8a", "ITR-M": "#9467bd",

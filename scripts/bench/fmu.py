@@ -20,7 +20,7 @@ from pathlib import Path
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.native.shell import fmi_headers
 from kinetree.models import load
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.solvers.library.c_compiler import compiler
 from kinetree.solvers.library.platforms import this_platform
 
@@ -29,7 +29,7 @@ STEP = 1e-3
 # start a slave in a fresh process: what a user waits for before the first step, imports of the host left out
 COLD = """
 import sys, time
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 archive = Archive(sys.argv[1])
 begin = time.perf_counter()
 host = Host(archive).start()

@@ -26,7 +26,7 @@ from kinetree.fmu.archive.build import build_fmu, fixed_integrator
 from kinetree.models import load
 from kinetree.models.description.reading.read_source import library_names
 from kinetree.scripts.fmi.bare_c_host import HostError
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.fmpy_host import Archive
 from kinetree.scripts.fmi.host_programs import (
     FOREIGN,
     INTEGRATED,

@@ -129,7 +129,7 @@ def instances() -> list[dict[str, Any]]:
     """
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.models import load
-    from kinetree.scripts.fmi.host import Archive, Host
+    from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
     rows = []
     with tempfile.TemporaryDirectory() as folder:

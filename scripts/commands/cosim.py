@@ -10,8 +10,8 @@ from typer.exceptions import Exit
 
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, one_of, writable
+from kinetree.scripts.terminal.child_process import OwnProcess
 from kinetree.scripts.terminal.error_messages import BadInput
-from kinetree.scripts.terminal.own_process import OwnProcess
 
 if TYPE_CHECKING:
     from kinetree.scripts.cosim.scenario import Scenario
@@ -105,9 +105,9 @@ def cosim(
       chambers    the oil volumes are states of the mechanism: stable in any host
       jacobian    Newton's method on the interface equations, with rollback
     """
+    from kinetree.scripts.cosim.cosim_report import show, write_csv, write_plot
     from kinetree.scripts.cosim.import_ssp import scenario_of_ssp
     from kinetree.scripts.cosim.masters import ORDERS
-    from kinetree.scripts.cosim.report import show, write_csv, write_plot
     from kinetree.scripts.cosim.scenario import positive, read_scenario, spanned
     from kinetree.scripts.cosim.scenario_units import UNITS
     from kinetree.scripts.cosim.scenario_verdict import run_coupled, write_json

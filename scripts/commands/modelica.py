@@ -60,7 +60,7 @@ def modelica(
     from kinetree.fmu.modelica import RESERVED, SUFFIX, wrapper_text
     from kinetree.fmu.unit import fmu_unit
     from kinetree.models import load
-    from kinetree.scripts.fmi.in_process import InProcess
+    from kinetree.scripts.fmi.in_process_reference import InProcess
 
     if external:
         mechanism = load(file, **numbers(settings))

@@ -9,9 +9,9 @@ import typer
 from typer.exceptions import Exit
 
 from kinetree.scripts.commands import Command
+from kinetree.scripts.terminal.child_process import OwnProcess
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.json_output import Json, show_json
-from kinetree.scripts.terminal.own_process import OwnProcess
 
 if TYPE_CHECKING:
     from kinetree.scripts.fmi.verify import Report
@@ -90,7 +90,7 @@ def verify(
 
 def own_reference(report: Report, file: Path) -> None:
     """Compare an archive with the reference results that it contains, if any."""
-    from kinetree.scripts.fmi.host import Archive
+    from kinetree.scripts.fmi.fmpy_host import Archive
     from kinetree.scripts.fmi.reference_results import carries_reference, check_reference
 
     if carries_reference(file):

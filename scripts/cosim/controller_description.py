@@ -3,7 +3,7 @@ end, and runs without Python.
 
 An event takes a sample every `period`, just before its end, so that the sample of a master's step
 is taken within that step. Until the first sample the command follows from the inputs, without
-integral and derivative; the control laws are those of `controller.py`.
+integral and derivative; the control laws are those of `position_controller.py`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.drive_description import points
+from kinetree.scripts.cosim.position_controller import Controller
 
 BEFORE = 1e-6  # part of the period by which a sample comes before the end of a step
 SIGNED = ("gain", "feed_forward", "bias", "lower", "upper")  # numbers that may be negative

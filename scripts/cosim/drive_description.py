@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.time_profile import Profile, value_at
 from kinetree.scripts.cosim.valve_cylinder import ATMOSPHERE, LEAST_PRESSURE, POLYTROPIC
 

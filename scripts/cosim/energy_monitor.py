@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from kinetree.scripts.cosim.bonds import Bond
 from kinetree.scripts.cosim.masters import Master
+from kinetree.scripts.cosim.power_bonds import Bond
 
 PART = 0.1  # of the work, made by the coupling
 WRONG = 0.2  # mean jump of an input, relative to the range of the values on its wire

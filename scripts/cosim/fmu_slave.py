@@ -12,7 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from kinetree.scripts.cosim.slave import CosimError, known
-from kinetree.scripts.fmi.host import Archive, Host, Reals
+from kinetree.scripts.fmi.fmpy_host import Archive, Host, Reals
 from kinetree.scripts.ssp.structure import INTEGERS, REALS
 from kinetree.scripts.terminal.error_messages import BadInput
 

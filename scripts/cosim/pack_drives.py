@@ -6,10 +6,10 @@ from pathlib import Path
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.controller_description import controller_description
-from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import drive_description
+from kinetree.scripts.cosim.hydraulic_drive import Drive
+from kinetree.scripts.cosim.position_controller import Controller
 
 
 def build_drive_fmu(

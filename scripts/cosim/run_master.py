@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinetree.scripts.cosim.bonds import Bond
 from kinetree.scripts.cosim.energy_monitor import Watch
 from kinetree.scripts.cosim.masters import Master
+from kinetree.scripts.cosim.power_bonds import Bond
 from kinetree.scripts.cosim.sign_check import crossed
 from kinetree.scripts.cosim.slave import CosimError, Slave
 from kinetree.scripts.cosim.step_size_control import StepControl

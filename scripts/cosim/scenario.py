@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from kinetree.scripts.cosim.controller import Pid
+from kinetree.scripts.cosim.position_controller import Pid
 from kinetree.scripts.cosim.scenario_file import ScenarioFile, UnitTable
 from kinetree.scripts.cosim.step_size_control import ControlSpec
 from kinetree.scripts.cosim.time_profile import Profile

@@ -14,10 +14,10 @@ from kinetree.models import load
 from kinetree.models.checks.loader import generated, is_generated, override, read
 from kinetree.models.language.errors import ModelError
 from kinetree.models.system.mechanism import Mechanism
-from kinetree.scripts.cosim.controller import Controller
-from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.pack_drives import build_controller_fmu, build_drive_fmu
+from kinetree.scripts.cosim.position_controller import Controller
 from kinetree.scripts.cosim.scenario import ControllerSpec, Coupling, DriveSpec, Scenario, UnitSpec
 from kinetree.scripts.cosim.slave import ControllerSlave, DriveSlave, MechanismSlave, Slave
 from kinetree.scripts.cosim.valve_cylinder import DriveError

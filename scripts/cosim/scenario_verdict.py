@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.result.atomic_file import write_text
-from kinetree.scripts.cosim.bonds import bonds_of
-from kinetree.scripts.cosim.monolithic import reference
+from kinetree.scripts.cosim.monolithic_reference import reference
+from kinetree.scripts.cosim.power_bonds import bonds_of
 from kinetree.scripts.cosim.run_master import Trace, cosimulate
 from kinetree.scripts.cosim.scenario import Scenario
 from kinetree.scripts.cosim.scenario_units import actuated, coupled, settled

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.scripts.cosim.bonds import Bond
 from kinetree.scripts.cosim.masters import Master
+from kinetree.scripts.cosim.power_bonds import Bond
 from kinetree.scripts.cosim.slave import CosimError
 
 NUDGE = 1e-3  # of an input, relative; and absolute where it is zero

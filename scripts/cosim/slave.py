@@ -11,11 +11,11 @@ from typing import Any, Protocol
 from kinetree.fmu.variables import Access
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.system.mechanism import Mechanism
-from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.controller_description import units_of_controller
-from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import units_of_drive
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.cosim.hydraulic_drive import Drive
+from kinetree.scripts.cosim.position_controller import Controller
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.scripts.terminal.error_messages import BadInput
 
 

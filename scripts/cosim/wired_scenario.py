@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kinetree.scripts.cosim.bonds import bonds_of, suspected
 from kinetree.scripts.cosim.coupling_plan import Plan, of_wires
 from kinetree.scripts.cosim.masters import Wire
+from kinetree.scripts.cosim.power_bonds import bonds_of, suspected
 from kinetree.scripts.cosim.run_master import cosimulate
 from kinetree.scripts.cosim.scenario import Connection, Scenario
 from kinetree.scripts.cosim.scenario_units import unit_of

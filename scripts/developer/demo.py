@@ -153,7 +153,7 @@ def report(
     pictures: dict[str, Path],
 ) -> Path:
     """Write the report page of the demonstration."""
-    from kinetree.scripts.reports.html import (
+    from kinetree.scripts.reports.html_report import (
         heading,
         paragraph,
         picture,

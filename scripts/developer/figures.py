@@ -253,7 +253,7 @@ def results(path: Path) -> None:
     import numpy as np
 
     from kinetree.fmu.archive.build import build_fmu
-    from kinetree.scripts.cosim.monolithic import reference
+    from kinetree.scripts.cosim.monolithic_reference import reference
     from kinetree.scripts.cosim.scenario import read_scenario
     from kinetree.scripts.cosim.scenario_units import actuated, settled
     from kinetree.scripts.fmi.model_exchange import exchange

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from kinetree.fmu.native.shell import fmi_headers
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.fmpy_host import Archive
 from kinetree.solvers.cache import cache_root
 from kinetree.solvers.library.c_compiler import LibraryError, compiler, cross_compiler, has_zig, run
 from kinetree.solvers.library.platforms import Platform, this_platform

@@ -15,7 +15,7 @@ import numpy as np
 from kinetree.fmu.component.world import INTERFACES, PACKAGE
 from kinetree.fmu.native.binaries import place_of
 from kinetree.scripts.fmi.bare_c_host import HostError
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.fmpy_host import Archive
 from kinetree.solvers.library.platforms import WEBASSEMBLY, Platform
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetree.scripts.fmi.bare_c_host import BareHost, HostError
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.fmpy_host import Archive
 from kinetree.scripts.fmi.host_programs import (
     FOREIGN,
     INTEGRATED,

@@ -34,7 +34,7 @@ from kinetree.scripts.fmi.bare_c_host import (
     why_not,
 )
 from kinetree.scripts.fmi.component_host import by_component
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.scripts.fmi.python_hosts import ECOS, LIBCOSIM
 from kinetree.solvers.library.platforms import PLATFORMS, WEBASSEMBLY, Platform, this_platform
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from kinetree.fmu.variables import Access
 from kinetree.scripts.fmi.bare_c_host import HostError
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.scripts.fmi.host_programs import FOREIGN, Task
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.scripts.fmi.sensitivity import SAME, TAIL, deviation, end_deviation, rounded, run
 from kinetree.solvers.library.c_compiler import LibraryError
 

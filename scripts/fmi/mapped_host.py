@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from fmpy import fmi1
 
 from kinetree.fmu.native.binaries import place_of
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.fmpy_host import Archive
 from kinetree.scripts.fmi.host_programs import RESULT, Task, by_fmpy
 from kinetree.scripts.fmi.mach_library import MachLibrary
 from kinetree.solvers.library.platforms import PLATFORMS

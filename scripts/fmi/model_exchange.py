@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.time_profile import value_at
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
 TOLERANCE = 1e-9
 

@@ -23,13 +23,13 @@ import numpy as np
 
 from kinetree.fmu.archive.container import entry
 from kinetree.fmu.variables import Access
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.scripts.fmi.sensitivity import HOST_SOLVER, STEPS_ADD_UP, horizon
 from kinetree.scripts.fmi.verify import Report, motion_of_model, twin_of
 from kinetree.solvers.integrate.kinds import FIXED
 
 if TYPE_CHECKING:
-    from kinetree.scripts.fmi.in_process import InProcess
+    from kinetree.scripts.fmi.in_process_reference import InProcess
 
 NAME = "org.fmi-standard.fmi-ls-ref"
 DRAFT = "1.0.0-alpha.1"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.fmu.variables import Access
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.solvers.integrate.kinds import FIXED
 from kinetree.solvers.loops.constraint_projection import CLOSED
 

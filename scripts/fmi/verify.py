@@ -14,8 +14,8 @@ import numpy as np
 
 from kinetree.models.engine.status import EvaluationError
 from kinetree.models.specialised.specialised_rates import attach, machine_of
-from kinetree.scripts.fmi.host import Archive, Host, packed_with, reasons
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.fmpy_host import Archive, Host, packed_with, reasons
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.scripts.fmi.instance_handling import conditions
 from kinetree.scripts.fmi.sensitivity import (
     GROWTH,

@@ -96,7 +96,7 @@ def controller_of(text: Mapping[str, Any]) -> Iterator[Answering]:
     if not given:
         yield Controller(text["measures"], text["loops"])
         return
-    from kinetree.scripts.fmi.host import Archive, Host
+    from kinetree.scripts.fmi.fmpy_host import Archive, Host
     from kinetree.scripts.terminal.error_messages import BadInput
 
     with Archive(Path(given["fmu"])) as archive:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.models.language.errors import suggestion
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.scripts.hil.plant import Plant, array
 from kinetree.scripts.hil.scenario import DriveTable, Scenario
 from kinetree.scripts.terminal.error_messages import BadInput

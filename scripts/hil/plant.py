@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.scripts.hil.scenario import Scenario
 from kinetree.scripts.measures.run_parts import RunParts, speak_of_parts
 from kinetree.scripts.terminal.error_messages import BadInput

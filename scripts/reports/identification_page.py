@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetree.models.result.number_format import written
-from kinetree.scripts.reports.html import heading, paragraph, picture, table, write_report
+from kinetree.scripts.reports.html_report import heading, paragraph, picture, table, write_report
 
 if TYPE_CHECKING:
     import numpy as np

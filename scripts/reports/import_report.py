@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetree.models.language.word_lists import counted
-from kinetree.scripts.reports.html import heading, paragraph, table, write_report
+from kinetree.scripts.reports.html_report import heading, paragraph, table, write_report
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinetree.models.observers.estimation import Estimate
 from kinetree.models.observers.estimation_setup import Recorded
-from kinetree.scripts.reports.html import heading, paragraph, picture, table, write_report
+from kinetree.scripts.reports.html_report import heading, paragraph, picture, table, write_report
 from kinetree.scripts.reports.linear_pictures import figure_of, save
 
 BAND = 1.96  # standard deviations of a 95 % band

@@ -111,7 +111,7 @@ def write_tables(path: Path, tables: Sequence[StageTable], title: str) -> Path:
     elif path.suffix.lower() == ".tex":
         write_text(path, "\n".join(map(latex, tables)))
     else:
-        from kinetree.scripts.reports.html import table, write_report
+        from kinetree.scripts.reports.html_report import table, write_report
 
         write_report(path, title or "Tables", [table(each.rows(), each.title) for each in tables])
     return path

@@ -22,13 +22,13 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import Result, load
 from kinetree.models.library.carrier_parts import JACKS
 from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
-from kinetree.scripts.cosim.bonds import bonds_of
-from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.coupling_plan import Plan
-from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.pack_drives import build_controller_fmu, build_drive_fmu
+from kinetree.scripts.cosim.position_controller import Controller
+from kinetree.scripts.cosim.power_bonds import bonds_of
 from kinetree.scripts.cosim.run_master import Trace, cosimulate
 from kinetree.scripts.cosim.scenario import ControllerSpec, DriveSpec, Scenario, read_scenario
 from kinetree.scripts.cosim.scenario_units import drive_of as made_drive

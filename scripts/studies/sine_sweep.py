@@ -63,7 +63,7 @@ def swept(
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.models.analysis.linearization import linearize
     from kinetree.models.system.controller_variants import resting
-    from kinetree.scripts.fmi.host import Archive, Host
+    from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
     rest = resting(system).equilibrium(inputs=held)
     linear = linearize(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from kinetree.scripts.terminal.own_process import fault_of
+from kinetree.scripts.terminal.child_process import fault_of
 
 DEATHS = 2  # workers that a case may end
 LOOK = 2.0  # s between two looks of a waiting worker at whether the process that started it lives

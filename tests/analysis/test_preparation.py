@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.in_process_reference import InProcess
 
 
 def weight_on_spring(**run) -> dict:

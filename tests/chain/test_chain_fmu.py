@@ -10,7 +10,7 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
 from kinetree.scripts import cli
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.scripts.fmi.verify import verify
 
 STIFF = 1e8  # N/m on 1 kg: omega = 1e4 rad/s and more, steps of 0.05 s turn it 500 rad and more

@@ -10,9 +10,9 @@ from kinetree.scripts.bench import (
     dynamics_kinetree,
     dynamics_peers,
     dynamics_plots,
-    dynamics_regions,
     dynamics_trees,
 )
+from kinetree.scripts.bench import selection_diagrams as dynamics_regions
 
 CASES = [
     dynamics_trees.chain("revolute", 6),

@@ -14,13 +14,8 @@ from plant_stand_in import scenario as loop_scenario
 from kinetree import models
 from kinetree.scripts import cli
 from kinetree.scripts.commands import cosim, hil
-from kinetree.scripts.cosim import (
-    export_ssp,
-    report,
-    scenario_units,
-    scenario_verdict,
-    wired_scenario,
-)
+from kinetree.scripts.cosim import cosim_report as report
+from kinetree.scripts.cosim import export_ssp, scenario_units, scenario_verdict, wired_scenario
 from kinetree.scripts.cosim import import_ssp as imported_ssp
 from kinetree.scripts.cosim import scenario as scenarios
 from kinetree.scripts.hil import realtime_loop as clock
@@ -374,7 +369,7 @@ def test_modelica_command_writes_model_around_fmu(
     """Actuators that have a length, with it at the start; names that Modelica takes."""
     from kinetree.fmu import modelica
     from kinetree.fmu import unit as units_of
-    from kinetree.scripts.fmi import in_process
+    from kinetree.scripts.fmi import in_process_reference as in_process
 
     monkeypatch.chdir(tmp_path)
     asked: list[Any] = []

@@ -12,7 +12,7 @@ import pytest
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.scripts.cli import main
-from kinetree.scripts.terminal.own_process import fault_of
+from kinetree.scripts.terminal.child_process import fault_of
 
 CRASH = "__attribute__((constructor)) static void crash(void) { *(volatile int *)0 = 1; }\n"
 

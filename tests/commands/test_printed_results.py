@@ -12,7 +12,7 @@ from kinetree.models.analysis.frequency_response import Margins
 from kinetree.scripts.bench import chain
 from kinetree.scripts.commands import optimize
 from kinetree.scripts.commands.linearize import sweep_data
-from kinetree.scripts.cosim import report as coupled
+from kinetree.scripts.cosim import cosim_report as coupled
 from kinetree.scripts.cosim.run_master import Trace
 from kinetree.scripts.cosim.scenario_verdict import Outcome
 from kinetree.scripts.reports import linear_text

@@ -19,9 +19,9 @@ from kinetree.scripts.terminal import (
     input_signals,
     json_output,
     measured_files,
-    own_process,
     progress,
 )
+from kinetree.scripts.terminal import child_process as own_process
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.result_columns import Recorded
 

@@ -9,7 +9,7 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
 from kinetree.models.engine.status import EvaluationError
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.solvers.layout import Status
 
 BALL = {"mass": 1.0, "inertia": [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]}
@@ -81,7 +81,7 @@ def test_body_driven_to_a_wall_rests_there():
 
 
 def test_hosts_receive_contact_errors(tmp_path: Path):
-    from kinetree.scripts.fmi.host import Archive, Host
+    from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
     unit = InProcess(fmu_unit(load(ram("t")), integrator="adams")).start()
     with pytest.raises(Exception, match="nothing gives way"):

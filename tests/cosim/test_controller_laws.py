@@ -8,10 +8,10 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.system.local_coordinates import Evaluation
-from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.controller_description import controller_description
-from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.monolithic import with_drive
+from kinetree.scripts.cosim.hydraulic_drive import Drive
+from kinetree.scripts.cosim.monolithic_reference import with_drive
+from kinetree.scripts.cosim.position_controller import Controller, Pid
 from kinetree.scripts.cosim.slave import ControllerSlave, MechanismSlave
 from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 import pytest
 
-from kinetree.scripts.cosim.bonds import bonds_of, suspected
 from kinetree.scripts.cosim.energy_monitor import Range
 from kinetree.scripts.cosim.masters import Wire
+from kinetree.scripts.cosim.power_bonds import bonds_of, suspected
 from kinetree.scripts.cosim.slave import Slave
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kinetree.scripts.cli import main
-from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.scenario_verdict import BAR, run_coupled
 from kinetree.scripts.cosim.step_size_control import ControlSpec

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinetree.scripts.cosim.controller import Controller, ControllerError, Pid
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.pack_drives import build_controller_fmu
+from kinetree.scripts.cosim.position_controller import Controller, ControllerError, Pid
 from kinetree.scripts.cosim.slave import ControllerSlave, CosimError
 
 PID = Pid(

@@ -12,14 +12,14 @@ from fmpy.fmi1 import FMICallException
 
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.coupling_plan import Plan
-from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.pack_drives import build_drive_fmu
 from kinetree.scripts.cosim.run_master import cosimulate
 from kinetree.scripts.cosim.slave import CosimError
 from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from kinetree.scripts.cosim.bonds import bonds_of
 from kinetree.scripts.cosim.coupling_plan import Plan
+from kinetree.scripts.cosim.power_bonds import bonds_of
 from kinetree.scripts.cosim.run_master import Trace, cosimulate
 from kinetree.scripts.cosim.step_size_control import ControlSpec, StepControl
 from kinetree.scripts.cosim.two_masses import (

@@ -5,7 +5,7 @@ import pytest
 from modelica_package import compiled
 from scipy.integrate import solve_ivp
 
-from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 
 pytest.importorskip("rumoca")

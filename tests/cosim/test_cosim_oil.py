@@ -7,7 +7,8 @@ import pytest
 from kinetree.models.compilation.actuators import bulk_modulus
 from kinetree.models.expressions.node_arithmetic import const
 from kinetree.models.expressions.parse import evaluate_constant
-from kinetree.scripts.cosim import drive_description, monolithic
+from kinetree.scripts.cosim import drive_description
+from kinetree.scripts.cosim import monolithic_reference as monolithic
 from kinetree.scripts.cosim.valve_cylinder import ATMOSPHERE, LEAST_PRESSURE, POLYTROPIC, Cylinder
 
 OIL = 1.4e9

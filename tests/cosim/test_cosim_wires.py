@@ -10,9 +10,9 @@ import pytest
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.scripts.cli import main
-from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.export_ssp import links_of_scenario, links_of_wires
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.jacobian import InterfaceJacobian
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.pack_drives import build_drive_fmu

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.scripts.cosim.bonds import Bond
 from kinetree.scripts.cosim.energy_monitor import Watch
 from kinetree.scripts.cosim.masters import Master, Wire
+from kinetree.scripts.cosim.power_bonds import Bond
 from kinetree.scripts.cosim.step_size_control import ControlSpec, StepControl
 
 EPS = float(np.finfo(float).eps)

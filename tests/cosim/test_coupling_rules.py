@@ -12,12 +12,13 @@ from matplotlib.figure import Figure
 from test_master_steps import Sum
 
 from kinetree.models import load
-from kinetree.scripts.cosim import monolithic, pack_drives, scenario_verdict, wired_scenario
-from kinetree.scripts.cosim.controller import Controller, Pid
-from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim import monolithic_reference as monolithic
+from kinetree.scripts.cosim import pack_drives, scenario_verdict, wired_scenario
+from kinetree.scripts.cosim.cosim_report import plot_columns, steps_of
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.jacobian import InterfaceJacobian
 from kinetree.scripts.cosim.masters import GaussSeidel, Wire
-from kinetree.scripts.cosim.report import plot_columns, steps_of
+from kinetree.scripts.cosim.position_controller import Controller, Pid
 from kinetree.scripts.cosim.run_master import Trace
 from kinetree.scripts.cosim.scenario import Connection, Scenario, UnitSpec
 from kinetree.scripts.cosim.scenario_verdict import Outcome

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from scipy.linalg import expm
 
 from kinetree.scripts.cosim import benchmarks, oscillator, scenario_verdict
-from kinetree.scripts.cosim.bonds import Bond, bonds_of, suspected
+from kinetree.scripts.cosim.cosim_report import write_csv
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.oscillator import (
     LARGEST,
@@ -22,7 +22,7 @@ from kinetree.scripts.cosim.oscillator import (
     growth,
     largest_step,
 )
-from kinetree.scripts.cosim.report import write_csv
+from kinetree.scripts.cosim.power_bonds import Bond, bonds_of, suspected
 from kinetree.scripts.cosim.run_master import Trace
 from kinetree.scripts.cosim.scenario import Coupling, DriveSpec, Scenario, UnitSpec
 from kinetree.scripts.cosim.scenario_verdict import Outcome

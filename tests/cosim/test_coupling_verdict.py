@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from kinetree.scripts.cosim.report import VERDICTS, plot_columns, show, steps_of
+from kinetree.scripts.cosim.cosim_report import VERDICTS, plot_columns, show, steps_of
 from kinetree.scripts.cosim.run_master import Trace
 from kinetree.scripts.cosim.scenario_verdict import Outcome
 from kinetree.scripts.cosim.schemes import SCHEMES
@@ -140,7 +140,7 @@ def test_run_without_reference_plots_each_value(monkeypatch: pytest.MonkeyPatch,
     """Pressures in bar, other values as they are, so many rows at most; the energies of all bonds in the last one."""
     drawn: list[Any] = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, path, **options: drawn.append(figure))
-    monkeypatch.setattr("kinetree.scripts.cosim.report.whole_file", nullcontext)
+    monkeypatch.setattr("kinetree.scripts.cosim.cosim_report.whole_file", nullcontext)
     found, time = outcome(0.0, reference=False), np.linspace(0.0, 1.0, 11)
     found.trace.columns = {"p": 5 * BAR * time, "x": 2.0 * time, "share": time}
     found.trace.units, found.trace.energies = (

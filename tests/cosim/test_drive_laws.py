@@ -11,13 +11,13 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from kinetree.models import load
-from kinetree.scripts.cosim.controller import Controller, ControllerError, Pid
 from kinetree.scripts.cosim.controller_description import (
     controller_description,
     units_of_controller,
 )
-from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import drive_description, points
+from kinetree.scripts.cosim.hydraulic_drive import Drive
+from kinetree.scripts.cosim.position_controller import Controller, ControllerError, Pid
 from kinetree.scripts.cosim.slave import DriveSlave, MechanismSlave
 from kinetree.scripts.cosim.valve_cylinder import Cylinder, DriveError, Valve
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 
 from kinetree.scripts.cosim import run_master
-from kinetree.scripts.cosim.bonds import Bond
 from kinetree.scripts.cosim.masters import Master
+from kinetree.scripts.cosim.power_bonds import Bond
 from kinetree.scripts.cosim.slave import CosimError, Slave
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.scripts.cosim.bonds import Bond
 from kinetree.scripts.cosim.coupling_plan import Plan, of_wires
 from kinetree.scripts.cosim.jacobian import InterfaceJacobian
 from kinetree.scripts.cosim.masters import GaussSeidel, Master, Repeat, Wire
 from kinetree.scripts.cosim.oscillator import LinearSlave
+from kinetree.scripts.cosim.power_bonds import Bond
 from kinetree.scripts.cosim.sign_check import NUDGE, crossed, response
 from kinetree.scripts.cosim.slave import CosimError
 from kinetree.scripts.terminal.error_messages import BadInput

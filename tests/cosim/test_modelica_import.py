@@ -15,8 +15,8 @@ from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
 from kinetree.models.checks.loader import read
 from kinetree.scripts.cli import main
-from kinetree.scripts.cosim.controller import Controller, Pid
-from kinetree.scripts.cosim.monolithic import reference
+from kinetree.scripts.cosim.monolithic_reference import reference
+from kinetree.scripts.cosim.position_controller import Controller, Pid
 from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.scenario_units import actuated, settled
 from kinetree.scripts.fmi.model_exchange import exchange

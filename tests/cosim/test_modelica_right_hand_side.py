@@ -10,8 +10,8 @@ from modelica_residual import Equations
 
 from kinetree.models import load
 from kinetree.models.system.local_coordinates import Evaluation
-from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.monolithic import with_drive
+from kinetree.scripts.cosim.hydraulic_drive import Drive
+from kinetree.scripts.cosim.monolithic_reference import with_drive
 from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.scenario_units import actuated, settled
 from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve

@@ -11,9 +11,9 @@ import pytest
 from kinetree.models import ModelError
 from kinetree.models.language.errors import shown
 from kinetree.scripts.cosim import scenario_units
-from kinetree.scripts.cosim.controller import Controller, Pid
-from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.masters import Wire
+from kinetree.scripts.cosim.position_controller import Controller, Pid
 from kinetree.scripts.cosim.scenario import (
     Connection,
     ControllerSpec,

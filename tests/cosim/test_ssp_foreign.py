@@ -8,8 +8,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import pytest
 
 from kinetree.scripts.cli import main
-from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.pack_drives import build_controller_fmu
+from kinetree.scripts.cosim.position_controller import Controller, Pid
 from kinetree.scripts.ssp.archive import unpack
 from kinetree.scripts.ssp.read import other_step, read_ssd
 from kinetree.scripts.ssp.structure import OMS, OSP, SSC, Structure

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinetree.scripts.fmi.host import Host
+from kinetree.scripts.fmi.fmpy_host import Host
 
 
 @pytest.fixture

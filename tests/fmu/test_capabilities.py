@@ -11,7 +11,7 @@ from stub_unit import stub_shell, stub_unit
 from kinetree.fmu.archive import capabilities
 from kinetree.fmu.archive.build import pack_unit
 from kinetree.fmu.native.shell import HERE, layout_header
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
 K, M, C, PULL = 40.0, 2.0, 0.5, 3.0
 

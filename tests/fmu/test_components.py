@@ -21,7 +21,7 @@ from kinetree.scripts.fmi.component_host import (
     LoadedComponent,
     component_of,
 )
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.solvers.library.platforms import WEBASSEMBLY, this_platform
 

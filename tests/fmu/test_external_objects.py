@@ -14,7 +14,7 @@ from kinetree.fmu.variables import variable_table
 from kinetree.models import load
 from kinetree.scripts.cli import main
 from kinetree.scripts.fmi.bare_c_host import launcher, no_compiler, why_not
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.solvers.library.c_compiler import compiler, cross_compiler
 from kinetree.solvers.library.platforms import PLATFORMS, this_platform
 

@@ -18,8 +18,8 @@ from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
 from kinetree.models.description.reading.read_source import library_names
 from kinetree.scripts.bench.fmu import chain
-from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.scripts.fmi.verify import verify
 from kinetree.solvers.library.load import load_library
 
@@ -235,7 +235,7 @@ def test_packed_kernels_give_equal_motion(swing):
     """Where the archive has no library for the machine its kernels run; here without the compiler, to be quick."""
     code = """
 import json, sys
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 with Archive(sys.argv[1]) as archive:
     host = Host(archive).start({"torque": 1.0})
     for k in range(1, 8):

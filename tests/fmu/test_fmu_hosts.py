@@ -10,7 +10,7 @@ from stub_unit import stub_shell, stub_unit
 
 from kinetree.fmu.archive.build import build_fmu, pack_unit
 from kinetree.models import load
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
 STEP, COUNT = 0.01, 100
 

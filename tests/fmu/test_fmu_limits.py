@@ -8,7 +8,7 @@ from fmpy.fmi1 import FMICallException
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
 BODY = {"mass": 1.0, "com": [0, 0, -1.0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
 

@@ -17,8 +17,8 @@ from stub_unit import stub_calls, stub_shell, stub_unit
 from kinetree.fmu.archive.build import pack_unit
 from kinetree.fmu.archive.payload import HEADER, payload, with_checksum
 from kinetree.fmu.variables import variable_table
-from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.scripts.fmi.verify import verify
 from kinetree.solvers import unit_layout as U
 

@@ -12,7 +12,7 @@ import pytest
 from stub_unit import stub_shell, stub_unit
 
 from kinetree.fmu.archive.build import pack_unit
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
 HERE = Path(__file__).parent
 

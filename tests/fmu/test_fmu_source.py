@@ -16,7 +16,7 @@ from kinetree.fmu.source.archive import FRONTS, STRICT, compile_sources, source_
 from kinetree.fmu.source.program import Program
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.scripts.fmi.sensitivity import deviation, horizon, rounded, run, step_error
 from kinetree.scripts.fmi.verify import verify
 from kinetree.solvers.library.c_compiler import compiler, cross_compiler

@@ -6,7 +6,7 @@ from fmpy import simulate_fmu
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.fmpy_host import Archive
 
 HELD = {
     "format": "kinetree/1",

@@ -12,9 +12,9 @@ from kinetree.scripts.bench import hosts as table
 from kinetree.scripts.cli import main
 from kinetree.scripts.fmi import bare_c_host, instance_handling
 from kinetree.scripts.fmi.bare_c_host import HostError, why_not
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.scripts.fmi.host_programs import FOREIGN, Task, deviation, row_at, tasks
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.scripts.fmi.verify import Report, motion_of_model, twin_of
 from kinetree.solvers.library.c_compiler import LibraryError
 from kinetree.solvers.library.platforms import PLATFORMS

@@ -15,8 +15,8 @@ from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.cosim.time_profile import value_at
 from kinetree.scripts.fmi import host_programs, model_exchange
 from kinetree.scripts.fmi.bare_c_host import HostError
-from kinetree.scripts.fmi.host import Archive, Host, Reals, reasons
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.fmpy_host import Archive, Host, Reals, reasons
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.solvers.layout import Status
 from kinetree.solvers.library.platforms import PLATFORMS
 
@@ -350,7 +350,7 @@ def test_result_table_row_at_a_time_is_read(tmp_path: Path):
 @pytest.mark.parametrize("status", [0, 2])
 def test_in_process_twin_calls_engine_entries(status: int, monkeypatch: pytest.MonkeyPatch):
     """Inputs at their starts before the start, at themselves after it; parameters are prepared anew; options are set after every reset."""
-    from kinetree.scripts.fmi import in_process
+    from kinetree.scripts.fmi import in_process_reference as in_process
 
     calls: list[Any] = []
     variables = [

@@ -16,7 +16,7 @@ from kinetree.scripts.bench import fmu_step_instructions
 from kinetree.scripts.bench import hosts as table
 from kinetree.scripts.fmi import bare_c_host, external_host_checks, host_programs
 from kinetree.scripts.fmi.bare_c_host import BareHost, HostError, launcher, why_not
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.fmpy_host import Archive
 from kinetree.scripts.fmi.host_programs import FOREIGN, Task
 from kinetree.scripts.fmi.verify import Report
 from kinetree.solvers.library.platforms import PLATFORMS, Platform

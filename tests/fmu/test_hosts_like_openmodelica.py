@@ -15,7 +15,7 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.models.description.reading.read_source import library_names
 from kinetree.scripts.fmi.bare_c_host import no_compiler, why_not
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.scripts.fmi.host_programs import LINUX, Task, by_c_program, by_habits, deviation
 
 if why_not(LINUX) or no_compiler():

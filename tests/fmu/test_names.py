@@ -12,7 +12,7 @@ from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import variable_table
 from kinetree.models import load
 from kinetree.models.description.reading.read_source import library_names
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.in_process_reference import InProcess
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -10,8 +10,8 @@ from kinetree.fmu.unit import Parameter, fmu_unit
 from kinetree.models import ModelError, load
 from kinetree.models.description.reading.read_source import library_names
 from kinetree.models.system.mechanism import Mechanism
-from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
+from kinetree.scripts.fmi.in_process_reference import InProcess
 
 STEP = 0.01
 SLOW = ("carrier", "carrier-detailed", "truck", "quadruped", "puma560")

@@ -13,7 +13,7 @@ from kinetree.models.description.reading.read_source import library_names
 from kinetree.scripts.cli import main
 from kinetree.scripts.fmi.bare_c_host import BareHost, why_not
 from kinetree.scripts.fmi.component_host import by_component
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.scripts.fmi.host_programs import FOREIGN, Task, by_mapping
 from kinetree.solvers.library.platforms import NATIVE, PLATFORMS, WEBASSEMBLY
 

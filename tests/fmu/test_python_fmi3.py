@@ -18,7 +18,7 @@ from stub_unit import stub_shell, stub_unit
 from kinetree.fmu.archive import build
 from kinetree.fmu.archive.build import FmuError, pack_unit
 from kinetree.fmu.slave import loader
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.solvers.library.c_compiler import LibraryError
 
 EARLY = {"limit": 0.3, "x": 0.2, "der(x)": 1.0}  # the stage changes after 129 ms

@@ -10,7 +10,7 @@ from what_moves import CORNERED, PENDULUM, SHOWN, carriage, made, slider, struck
 from kinetree.fmu.archive.build import pack_unit
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
 
 class Case(NamedTuple):

@@ -13,11 +13,11 @@ from stub_unit import stub_shell, stub_unit
 
 from kinetree.fmu.archive.build import pack_unit
 from kinetree.scripts import cli
-from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.pack_drives import build_drive_fmu
 from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 from kinetree.scripts.fmi.bare_c_host import BareHost, HostError
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.fmpy_host import Archive
 from kinetree.solvers.library.platforms import PLATFORMS
 
 LINUX = PLATFORMS["linux64"]

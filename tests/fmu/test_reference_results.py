@@ -13,7 +13,7 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.scripts.cli import main
 from kinetree.scripts.fmi import reference_results as R
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.fmpy_host import Archive
 from kinetree.scripts.fmi.verify import Report
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fmpy" / "check_reference.py"

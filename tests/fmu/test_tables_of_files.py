@@ -9,7 +9,7 @@ import pytest
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import ModelError, load
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.fmpy_host import Archive
 from kinetree.scripts.fmi.verify import twin_of
 
 CART = """

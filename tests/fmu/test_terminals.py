@@ -14,8 +14,8 @@ from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import Table, variable_table
 from kinetree.models import load
 from kinetree.models.checks.loader import read
-from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import drive_description
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 
 OIL = {

@@ -10,12 +10,12 @@ import pytest
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import ModelError, load
-from kinetree.scripts.cosim.controller import Controller, Pid
-from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.pack_drives import build_controller_fmu, build_drive_fmu
+from kinetree.scripts.cosim.position_controller import Controller, Pid
 from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 from kinetree.scripts.fmi.bare_c_host import BareHost
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.scripts.fmi.verify import verify
 from kinetree.solvers.library.platforms import PLATFORMS
 

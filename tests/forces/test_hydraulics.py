@@ -8,7 +8,7 @@ import pytest
 
 from kinetree.models import ModelError, load
 from kinetree.models.engine.status import EvaluationError
-from kinetree.scripts.cosim.monolithic import reference
+from kinetree.scripts.cosim.monolithic_reference import reference
 from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.scenario_units import actuated, settled
 

@@ -12,7 +12,7 @@ from boom_with_circuit import one_system
 from kinetree.models import ModelError, load
 from kinetree.models.system.local_coordinates import Evaluation
 from kinetree.scripts.cli import main
-from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 
 BAR = 1e5

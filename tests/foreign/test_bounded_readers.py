@@ -17,7 +17,7 @@ from kinetree.models.language.plain_files import apart, fault_of
 from kinetree.models.language.read_files import read_columns
 from kinetree.models.scene.shapes import read_mesh
 from kinetree.scripts import cli
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.fmpy_host import Archive
 from kinetree.scripts.terminal.error_messages import BadInput
 
 HINGE = '<joint type="hinge"/><geom size="0.1"/>'

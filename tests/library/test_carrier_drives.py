@@ -18,7 +18,7 @@ from kinetree.scripts.cosim.wired_scenario import run_wired
 from kinetree.scripts.developer import demo
 from kinetree.scripts.hil.scenario import read_scenario as read_loops
 from kinetree.scripts.reports import stage_pictures
-from kinetree.scripts.reports.html import write_report
+from kinetree.scripts.reports.html_report import write_report
 from kinetree.scripts.reports.stage_tables import books, show, stage_table, tables
 from kinetree.scripts.studies import carrier_cosim, stabilisation, stabilisation_report
 from kinetree.scripts.studies.carrier_cosim import LABELS, run_carrier

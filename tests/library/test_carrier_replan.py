@@ -8,7 +8,7 @@ import pytest
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.models.language.errors import ModelError
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
 HALF = {"advance": 1.0, "slew_advance": 0.5, "luff_advance": 0.5}  # half of the load is known
 

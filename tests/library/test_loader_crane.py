@@ -94,7 +94,7 @@ def worked(path, kind: str, stop: float, given: dict[str, float], names: list[st
     """Rows of an FMU under constant inputs, every 20 ms, driven by a host."""
     from fmpy import simulate_fmu
 
-    from kinetree.scripts.fmi.host import Archive, Host
+    from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
     with Archive(path) as archive:
         if kind == "CoSimulation":

@@ -16,8 +16,8 @@ from scipy.io import loadmat
 from kinetree.models import load
 from kinetree.models.analysis.frequency_response import Margins, StateSpace
 from kinetree.models.language.parts.report_parts import ReportTable
+from kinetree.scripts.reports import html_report as html
 from kinetree.scripts.reports import (
-    html,
     linear_files,
     linear_pictures,
     linear_text,

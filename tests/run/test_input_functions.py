@@ -8,7 +8,7 @@ import pytest
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import Signal, load
 from kinetree.models.run.input_functions import NODES, TESTS, Sampled
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.in_process_reference import InProcess
 
 MASS = 2.0
 

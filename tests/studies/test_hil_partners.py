@@ -316,7 +316,7 @@ def test_own_controller_process_is_started_and_ended(
 
 def test_controller_fmu_is_open_while_it_answers(monkeypatch: pytest.MonkeyPatch):
     """Started with nothing set, ended and freed whatever happens; its variables have to be there."""
-    from kinetree.scripts.fmi import host as hosts
+    from kinetree.scripts.fmi import fmpy_host as hosts
 
     done: list[Any] = []
     fmu = SimpleNamespace(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from browser import DESK, PHONE, browser, needs_browser
 
-from kinetree.scripts.reports import html
+from kinetree.scripts.reports import html_report as html
 from kinetree.scripts.reports.study_page import Section, write_page
 
 LONG = "hydraulic_manipulator_with_a_name_that_nobody_breaks.boom.lift_cylinder.chamber_a.pressure"

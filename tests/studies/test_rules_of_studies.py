@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import drive_description
+from kinetree.scripts.cosim.hydraulic_drive import Drive
 from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.step_size_control import ControlSpec
 from kinetree.scripts.cosim.time_profile import slope_at, value_at

@@ -71,7 +71,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     import kinetree.fmu.archive.build as build
     import kinetree.models.analysis.linearization as linearization
     import kinetree.models.system.controller_variants as variants
-    import kinetree.scripts.fmi.host as host
+    import kinetree.scripts.fmi.fmpy_host as host
 
     log: list[Any] = []
     rest = SimpleNamespace(t=0.5, q="q", states={"s": 3.0}, coordinates={"x": 1.0, "y": 2.0})

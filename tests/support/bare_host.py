@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kinetree.scripts.fmi.bare_c_host import BareHost
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.fmpy_host import Archive
 from kinetree.solvers.library.platforms import PLATFORMS
 
 

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
 HALVINGS = 40
 Inputs = Callable[[float], dict[str, float]]

@@ -8,6 +8,7 @@ from plant_description import PLANT
 
 from kinetree.models import ModelError, load
 from kinetree.models.compilation.stage_structures import compile_stage, structures
+from kinetree.models.engine.collector_pause import uncollected
 from kinetree.models.engine.flat_blocks import (
     GROUPS,
     allocate,
@@ -16,7 +17,6 @@ from kinetree.models.engine.flat_blocks import (
     with_groups,
     work_sizes,
 )
-from kinetree.models.engine.garbage_collection import uncollected
 from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import ACTION, GUARD, HEADER
 

@@ -10,7 +10,7 @@ from kinetree.models.run.simulation import Options, simulate
 from kinetree.models.run.simulation_unit import make_unit
 from kinetree.models.specialised.llvm_compiler import compiled
 from kinetree.models.specialised.specialised_rates import Motion, attach, motions, own_place
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 
 # other operations in the same steps: a rounding per step, which a regular motion of a second hardly magnifies
 ROUNDED = 1e-9

@@ -25,8 +25,8 @@ from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
 from kinetree.models.language.parts.controller_parts import CONTROLLERS
 from kinetree.models.result.result import Result
-from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
+from kinetree.scripts.fmi.in_process_reference import InProcess
 
 FEW_ROWS = 4000  # of one run
 RESOLUTION = 4e-16  # of a time, relative

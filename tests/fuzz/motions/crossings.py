@@ -19,7 +19,7 @@ from random_mechanisms import STOP, Draft, random_mechanism, unit, vector
 
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.solvers.library.load import needed_library
 
 BOOKS = 1e-7  # of the momenta, energies and speeds at an impact

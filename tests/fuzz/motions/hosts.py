@@ -17,8 +17,8 @@ from translated_engine import in_its_place
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
-from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
+from kinetree.scripts.fmi.in_process_reference import InProcess
 from kinetree.solvers.library import build
 from kinetree.solvers.library.processor_levels import LEVELS, level
 

@@ -10,9 +10,9 @@ from typing import Any
 from kinetree.models import load
 from kinetree.models.result.result import Result
 from kinetree.models.run.keyboard_interrupt import raise_if_interrupted
-from kinetree.scripts.cosim.controller import Controller
-from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import points
+from kinetree.scripts.cosim.hydraulic_drive import Drive
+from kinetree.scripts.cosim.position_controller import Controller
 from kinetree.scripts.cosim.valve_cylinder import (
     ATMOSPHERE,
     LEAST_PRESSURE,
