@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fmpy import simulate_fmu
 from scipy.integrate import solve_ivp
-from test_contact_exchange import coordinates, shoe, stands
+from test_contacts_in_model_exchange import coordinates, shoe, stands
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load

@@ -13,7 +13,7 @@ from kinetree.models.forces.outlines import SHAPES
 from kinetree.scripts.site.code_blocks import blocks
 
 HERE, DOCS = Path(__file__).parent, Path(__file__).parents[2] / "docs"
-LAWS, OUTSIDE = "forces.md", "test_laws_outside.py"
+LAWS, OUTSIDE = "forces.md", "test_force_law_references.py"
 # kind: page with its example, picture there, test against something outside
 HELD = {
     "coordinate": (
@@ -51,7 +51,7 @@ HELD = {
     "jack": (
         LAWS,
         "lift.png",
-        "test_shut_oil.py",
+        "test_locked_oil.py",
         "test_locked_oil_supports_match_circuit_chambers",
     ),
     "wheel": (
@@ -63,7 +63,7 @@ HELD = {
     "boundary": (
         "guides.md",
         "guides.png",
-        "test_boundary.py",
+        "test_boundary_curves.py",
         "test_boundary_conserves_energy_and_angular_momentum_in_round_hole",
     ),  # fmt: skip
     "guide": ("guides.md", "guides.png", "test_guides.py", "test_a_bead_on_a_hoop_is_a_pendulum"),

@@ -85,9 +85,9 @@ GROUPS = {
 # a native FMU's C code is no Python whose lines could be followed; nearest first
 SHELL_TESTS = [
     "tests/fmu/test_fmu_native.py", "tests/fmu/test_fmu_exchange.py", "tests/fmu/test_fmu_events.py",
-    "tests/fmu/test_fmu_limits.py",
+    "tests/fmu/test_fmu_interruptions.py",
     "tests/fmu/test_fmu_engine.py", "tests/fmu/test_fmu_starts.py", "tests/fmu/test_capabilities.py", "tests/chain/test_chain_fmu.py",
-    "tests/contacts/test_contact_hosts.py", "tests/loops/test_loops_hosts.py", "tests/run/test_host_corners.py", "tests/fuzz/calls",
+    "tests/contacts/test_contact_hosts.py", "tests/loops/test_loops_hosts.py", "tests/run/test_host_discontinuities.py", "tests/fuzz/calls",
 ]  # fmt: skip
 SHELL_TESTS_LAST = 500.0  # seconds of the processor that they may take
 JUDGED = Path(__file__).with_name(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_measures_of_phases import RUN, swing
+from test_phase_measures import RUN, swing
 
 from kinetree.models import load
 from kinetree.scripts.studies.optimise import optimise

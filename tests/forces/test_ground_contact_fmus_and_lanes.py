@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_locked_oil import OIL
 from test_shapes import box
-from test_shut_oil import OIL
 from test_soil import WHEEL, rig
 
 from kinetree.fmu.archive.build import build_fmu
