@@ -15,7 +15,7 @@ from kinetree.models.analysis import stabilisation_diagram
 from kinetree.models.analysis.free_decay import Decay, DecayMode
 from kinetree.scripts.commands import identify, optimize
 from kinetree.scripts.reports.summary import text_table
-from kinetree.scripts.studies import planned
+from kinetree.scripts.studies import experiment_plans as planned
 from kinetree.scripts.studies.optimise import Found
 from kinetree.scripts.studies.optimise_file import Task, Variable
 from kinetree.scripts.terminal.error_messages import BadInput

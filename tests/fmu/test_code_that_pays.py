@@ -10,7 +10,7 @@ import pytest
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.fmpy_host import Archive, Host
 from kinetree.solvers.library.platforms import this_platform
 
 HERE = this_platform()
