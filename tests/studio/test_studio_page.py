@@ -8,6 +8,8 @@ import sys
 import pytest
 from browser import DESK, PHONE, browser, needs_browser
 
+from kinetree.fmu.source.webassembly import engine_module
+
 pytestmark = [needs_browser, pytest.mark.slow]
 PATIENCE = 60_000  # ms, on a machine with other work
 
@@ -173,6 +175,8 @@ def test_studio_opens_another_mechanism_and_stops_a_run(address: str):
 
 def test_settings_states_and_live_page_of_a_library_mechanism(address: str):
     """A setting rebuilds the scene, states of the preparation are seen, joints are dragged live."""
+    pytest.importorskip("ziglang")
+    engine_module(lambda text: None)  # the first time it is compiled, for minutes
     with browser() as shell:
         page = shell.new_page(viewport=DESK, reduced_motion="reduce")
         page.set_default_timeout(PATIENCE)
