@@ -40,7 +40,7 @@ def check_chain(checker: Checker) -> None:
             checker.complain(
                 (section,),
                 "a section that belongs to bodies",
-                hint="[chain] stands in the place of bodies and joints",
+                hint="[chain] replaces bodies and joints",
             )
     for name, output in checker.description.outputs.items():
         if output.quantity is not None:

@@ -42,7 +42,7 @@ def check_conditions(checker: Checker) -> None:
                 (*path, "name"),
                 f"'{stage.name}' a second time",
                 "names of their own",
-                "tables cannot tell such stages apart",
+                "tables cannot distinguish such stages",
             )
         seen.add(stage.name)
     check_last(checker)
@@ -82,7 +82,7 @@ def check_one(checker: Checker, path: Path, text: float | str) -> None:
             path,
             f"the number {text}",
             "a comparison",
-            "a run takes a number for true where it is above 0.5",
+            "a number counts as true if it is above 0.5",
         )
 
 
@@ -138,9 +138,9 @@ def check_last(checker: Checker) -> None:
     if last.ends is not None and not (changes or last.sequence):
         checker.warn(
             (*path, "ends"),
-            "an end of the last stage",
+            "an end condition of the last stage",
             "stop_time in [run]",
-            "nothing changes there, and the run goes on",
+            "nothing changes there, and the run continues",
         )
     elif last.ends is None and changes:
         earlier = ", put it into the stage before" if len(stages) > 1 else ""

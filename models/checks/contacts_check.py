@@ -28,8 +28,8 @@ def check_contacts(checker: Checker) -> None:
     if checker.description.contacts and checker.description.run.prepare:
         checker.complain(
             ("run", "prepare"),
-            "states of rest beside contacts",
-            hint="a state of rest does not know which contacts are closed",
+            "equilibria with rigid contacts",
+            hint="an equilibrium does not determine which contacts are closed",
         )
 
 

@@ -32,7 +32,7 @@ def check_followings(checker: Checker) -> None:
             and len(rates) < 2
             and not (in_coupling and follow.rate is not None)
         ):  # in a relation of speeds
-            hint = "an input alone does not tell how it moves: give inputs for both, or a bandwidth, with which a reference follows it smoothly"
+            hint = "the derivatives of an input are unknown: give inputs for both, or a bandwidth for a filter that follows it smoothly"
             checker.complain(
                 path,
                 "without " + " and ".join(key for key in RATES if key not in rates),

@@ -99,7 +99,7 @@ def check_mechanism(checker: Checker, path: Path) -> None:
             checker.complain(path, f"an observer beside {what}", "kinetree observe on a record")
     for _, stage in stages_of(d.stages, ("stages",)):
         for target in stage.set.keys() - d.parameters.keys():
-            found = f"an observer beside a stage whose end sets '{target}'"
+            found = f"an observer together with a stage whose end sets '{target}'"
             wanted = "stages that set parameters alone, or kinetree observe on a record"
             checker.complain(path, found, wanted)
 

@@ -51,7 +51,7 @@ def warn_unused(checker: Checker) -> None:
     looked_into = " ".join(texts) + " ".join(told(d.forces))
     for name in d.tables:
         if name not in looked_into:
-            checker.warn(("tables", name), hint="nothing looks into this table")
+            checker.warn(("tables", name), hint="nothing uses this table")
 
 
 def copied(name: str, checker: Checker) -> bool:

@@ -38,7 +38,7 @@ def check_predictive(checker: Checker, path: Path, c: PredictiveController) -> N
             (*path, "horizon"),
             f"{len(c.commands)} commands times {c.horizon} steps",
             f"at most {LARGEST_PROGRAM} planned numbers",
-            "a longer step looks as far ahead with fewer",
+            "a longer step gives the same horizon with fewer",
         )
     checker.known((*path, "observer"), c.observer, checker.description.observers, "observer")
     check_times(checker, path, c)
@@ -60,7 +60,7 @@ def check_predictive(checker: Checker, path: Path, c: PredictiveController) -> N
     if checker.description.contacts:
         checker.complain(
             path,
-            "a predictive controller beside rigid [contacts]",
+            "a predictive controller together with rigid [contacts]",
             "force elements of kind contact, which its model can follow",
         )
     if checker.description.chain is not None:

@@ -65,7 +65,7 @@ def check_one(checker: Checker, path: tuple[str | int, ...], text: str) -> None:
             f"it jumps at t = {t:.6g}: no force carries a body over that; an event can set coordinates",
         )
     elif uneven(nodes, cornered):
-        hint = "its corners come at instants that are not known ahead, and no momentum is carried over them: use arguments that run evenly with t"
+        hint = "its kinks occur at unknown instants, so momentum is not conserved there: use arguments that are linear in t"
         checker.warn(path, text, hint=hint)
 
 

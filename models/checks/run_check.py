@@ -96,7 +96,7 @@ def warn_step(checker: Checker) -> None:
                 "it finds its own steps",
             )
     elif step is None:
-        hint = f"runs take output_step, FMUs {STEP_OF_FMUS:g} s"
+        hint = f"runs use output_step, FMUs {STEP_OF_FMUS:g} s"
         checker.warn(
             ("run", "integrator"), f"'{run.integrator}' without a step", "[run] step", hint
         )

@@ -45,7 +45,7 @@ def kept_by_fmus(description: Description) -> list[str]:
     ]
     if run.prepare:
         said.append(
-            "the state of rest of [run] prepare stays that of the values written: a host that sets others does not move that start"
+            "the equilibrium of [run] prepare is computed for the values in the file: other values set by a host do not change the start"
         )
     return said
 

@@ -83,7 +83,7 @@ def fmu(
         bool | None,
         typer.Option(
             "--specialised/--generic",
-            help="Compile code specialised for this mechanism into the FMU, or never (native back end); left out: where it pays.",
+            help="Always or never add machine code generated for this mechanism (native back end; default: if it is faster).",
         ),
     ] = None,
     reference: Annotated[

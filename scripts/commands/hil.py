@@ -32,7 +32,7 @@ def hil(
         bool | None,
         typer.Option(
             "--specialised/--generic",
-            help="Let the plant run by machine code specialised for it, or never; left out: where it pays.",
+            help="Always or never run the plant by machine code generated for it (default: if it is faster).",
         ),
     ] = None,
     output: Annotated[

@@ -343,13 +343,13 @@ def tell_fit(
     )
     for first, second, value in found.alike:
         console.print(
-            f"{first} and {second} are hardly told apart by these data: correlation {value:.3f}"
+            f"{first} and {second} can hardly be distinguished by these data: correlation {value:.3f}"
         )
     for each in found.suspects:
         console.print(
             f"{each.name} = {each.value + each.change:.6g} instead of {each.value:.6g} "
             f"{each.unit}".rstrip()
-            + f" would explain {100 * each.explained:.3g} % of what is left"
+            + f" would explain {100 * each.explained:.3g} % of the remaining misfit"
         )
     if not found.converged:
         console.print("the fit did not converge: the values are the best that were found")

@@ -362,7 +362,7 @@ def measured_on_fmu(
 
     if at != "rest" or len(ins) != 1:
         raise BadInput(
-            "--sweep measures one input about the state of rest: name it with --inputs, and leave --at rest"
+            "--sweep measures one input about the equilibrium: name it with --inputs, and use --at rest"
         )
     return swept(mechanism, system, ins[0], outputs, *tones, given)
 

@@ -17,7 +17,7 @@ TEMPLATES = {
     "pendulum": ("", "two links on a spring, a motor, outputs"),
     "loop": ("four_bar", "a closed loop: crank, coupler and rocker"),
     "hydraulic": ("boom_drive", "a boom with pump, valve, hoses and cylinder"),
-    "stages": ("", "a load that is swung and let go"),
+    "stages": ("", "a load that is swung and released"),
     "vehicle": ("mobile_robot", "a robot on six driven wheels"),
     "cosim": ("boom", "a boom whose cylinder is driven from outside"),
 }  # file of the library, or of templates/ where none is named
@@ -52,7 +52,7 @@ def new(
     )
     if chosen == DEFAULT:
         typer.echo(
-            f"It is a {DEFAULT} to change; --template begins elsewhere (kinetree new --help)"
+            f"It is a {DEFAULT} to change; --template starts from another model (kinetree new --help)"
         )
     return None
 

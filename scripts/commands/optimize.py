@@ -152,7 +152,7 @@ def notes(task: "Task", found: "Found") -> list[str]:
         f"objective {found.objective:.8g} after {found.evaluations} evaluations in {found.seconds:.3g} s ({task.method}: {found.message})"
     ]
     if not found.feasible:
-        lines.append("no evaluation kept all constraints: these values break them least")
+        lines.append("no evaluation satisfied all constraints: these values violate them least")
     if found.failed:
         lines.append(
             f"{found.failed} of {found.evaluations} evaluations failed; the first: {found.failure}"

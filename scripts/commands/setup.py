@@ -54,7 +54,7 @@ def setup(
         return
     fmus = ", ".join(target.name for target in targets) or "none: there is no C compiler and no zig"
     seconds = f"{time.perf_counter() - clock:.0f} s" if missing else "was there already"
-    linked = "linked" if linker() else "object code, as nothing here can link it"
+    linked = "linked" if linker() else "object code, since no linker is available"
     typer.echo(f"Engine ({', '.join(LIBRARIES)}): {seconds}; {linked}. Native FMUs: {fmus}")
 
 

@@ -119,7 +119,7 @@ def show_preparations(console: "Console", rests: dict[str, "Equilibrium"]) -> No
     from kinetree.models.analysis.equilibrium_table import compared_rows, shape_of
     from kinetree.scripts.commands.info import grid
 
-    console.print("[bold]Equilibria of the preparation[/bold], each found from the one before")
+    console.print("[bold]Equilibria of the preparation[/bold], each computed from the previous one")
     head = ["", *rests, ""]
     judged = [["stability", *(rest.stability for rest in rests.values()), ""]]
     for heading, rows in ({"State": judged} | compared_rows(rests)).items():

@@ -62,7 +62,7 @@ def drive_description(drive: Drive, rotary: bool = False, horizon: float = 0.0) 
         "value": horizon,
         "min": 0.0,
         "tunable": True,
-        "text": "Communication step over which resting_rate looks ahead",
+        "text": "Communication step over which resting_rate is averaged",
     }
     inputs: Table = {
         "control": {"start": drive.control, "text": "Added to the profile of the command"}

@@ -110,4 +110,4 @@ class Watch:
         what = f"has made {self.residual:.3g} J, {part:.0f} % of the work of either side, and makes more"
         if self.residual <= PART * self.largest:
             what = "jumps from step to step by a good part of all that was ever on the wires"
-        return f"unstable: until t = {t:.4g} s the coupling ({wire}) {what}: take a smaller step, or a scheme that tells the stiffness"
+        return f"unstable: until t = {t:.4g} s the coupling ({wire}) {what}: take a smaller step, or a scheme that sends the stiffness (told)"

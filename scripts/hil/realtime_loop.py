@@ -120,7 +120,7 @@ def own_partner(
         said = process.stdout.readline()
         if not said.strip():
             raise BadInput(
-                f"{scenario.path}: the partner's process has ended; what it said stands above"
+                f"{scenario.path}: the controller process has ended; its messages are above"
             )
         yield "127.0.0.1", int(said)
         process.wait(GRACE)

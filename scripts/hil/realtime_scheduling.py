@@ -22,7 +22,7 @@ def realtime_priority(priority: int, notes: list[str]) -> Iterator[None]:
         scheduled = True
     except (AttributeError, PermissionError, OSError) as error:
         notes.append(
-            f"no real-time scheduling ({getattr(error, 'strerror', None) or error}): other processes may come first"
+            f"no real-time scheduling ({getattr(error, 'strerror', None) or error}): other processes may delay steps"
         )
     try:
         locked = ctypes.CDLL(None, use_errno=True).mlockall(LOCK_ALL) == 0

@@ -55,7 +55,7 @@ def sentences(record: Record) -> list[str]:
     )
     if record.refused:
         lines.append(
-            f"{record.refused} answers held values that are not finite: they count as not come"
+            f"{record.refused} answers contained values that are not finite and were treated as lost"
         )
     if record.ages:
         ages = np.array(record.ages)
@@ -126,7 +126,7 @@ def numbers(record: Record, texts: Sequence[str]) -> dict[str, float]:
         texts = record.parts.expanded(texts)
 
     def no_rest() -> Any:
-        raise ValueError("a run in the loop has no state of rest")
+        raise ValueError("a real-time run has no equilibrium")
 
     return {text: measured(text, time, columns, no_rest, inside) for text in texts}
 
@@ -246,7 +246,9 @@ def write_report(record: Record, path: Path) -> Path:
         )
         sections.append(
             Section("Margins")
-            .say("Of the loop linearised at rest, with the dead time that the exchange costs.")
+            .say(
+                "Margins of the loop linearised about its equilibrium, including the delay of the communication."
+            )
             .table(head, rows)
         )
     more = {

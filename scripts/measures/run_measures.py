@@ -123,9 +123,9 @@ REST: dict[str, Callable[[AtRest], float]] = {
     "modulus_margin": lambda at: at.margin("modulus", 0.0),
 }
 TEXTS = {
-    "growth": "largest real part of the eigenvalues at rest [1/s]",
-    "damping": "smallest damping ratio at rest",
-    "frequency": "lowest natural frequency at rest [Hz]",
+    "growth": "largest real part of the eigenvalues at equilibrium [1/s]",
+    "damping": "smallest damping ratio at equilibrium",
+    "frequency": "lowest natural frequency at equilibrium [Hz]",
     "gain_margin": "smallest gain margin of the controllers' loops",
     "phase_margin": "smallest phase margin [degrees]",
     "delay_margin": "smallest delay margin [s]",

@@ -118,12 +118,16 @@ def write_page(
     if fit is not None:
         for first, second, value in fit.alike:
             parts.append(
-                paragraph(f"{first} and {second} are hardly told apart: correlation {value:.3f}.")
+                paragraph(
+                    f"{first} and {second} can hardly be distinguished: correlation {value:.3f}."
+                )
             )
-        parts.append(heading("What would explain what is left"))
+        parts.append(heading("Possible causes of the remaining misfit"))
         parts.append(
             table(suspects_table(fit.suspects))
             if fit.suspects
-            else paragraph("No other mass, stiffness or damping explains 1 % of what is left.")
+            else paragraph(
+                "No other mass, stiffness or damping explains 1 % of the remaining misfit."
+            )
         )
     return write_report(path, f"Identification: {title}", parts)

@@ -92,7 +92,7 @@ def show_stages(stages: list[Any]) -> None:
     """Print the margins of the loops at the start of each stage, and the smallest of them."""
     from kinetree.scripts.reports.summary import show_table, text_table
 
-    title = "Margins of the controllers as the stages begin"
+    title = "Margins of the controllers at the start of every stage"
     head = (*STAGE_HEAD, "modulus\nmargin")
     console = show_table(text_table(title, head, stage_rows(stages)))
     console.print(worst_of(stages), markup=False)

@@ -167,4 +167,4 @@ def show_plan(content: dict[str, Any]) -> None:
             )
         where = ", ".join(f"{name} = {value:.4g}" for name, value in each.get("found", {}).items())
         rows.append((f"{label} ({where})" if where else label, *cells, f"{each['score']:.2f}"))
-    show_table(text_table("What experiments would tell", heads, rows))
+    show_table(text_table("Predicted accuracy of experiments", heads, rows))

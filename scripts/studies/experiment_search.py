@@ -87,7 +87,7 @@ def best_excitation(
     if found.fun >= WORST:
         limits = ", ".join(f"{name} within {value:g}" for name, value in wanted.most.items())
         raise BadInput(
-            f"no experiment between the bounds of {', '.join(names)} tells the parameters"
+            f"no experiment between the bounds of {', '.join(names)} determines the parameters"
             + (f" and keeps {limits}" if limits else "")
         )
     return dict(zip(names, map(float, found.x), strict=True))

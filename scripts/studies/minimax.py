@@ -101,7 +101,7 @@ def minimax(search: Search, start: np.ndarray) -> Any:
         if not all(each.known() for each in (here, *near)):
             return SimpleNamespace(
                 x=point,
-                message="runs at or beside this point fail: nothing tells where it goes down",
+                message="runs at or near this point fail: no descent direction is known",
             )
         while True:
             step, promised = program(search, here, near, shifts, point, radius)
@@ -123,7 +123,7 @@ def minimax(search: Search, start: np.ndarray) -> Any:
         radius = min(radius * (GROW if gained > GOOD * promised else 1.0), 1.0)
         point = new
         if gained < DONE * abs(before):
-            message = "steps gain nothing any more"
+            message = "further steps give no improvement"
             break
     return SimpleNamespace(x=point, message=message)
 

@@ -34,7 +34,7 @@ def motion_section(task: Task, found: Found) -> Section:
     first = runs["at the start"]
     columns = columns_of(task.texts)[:MOST_COLUMNS]
     if not columns:
-        return section.say("The measures are of the state of rest alone.")
+        return section.say("The measures concern the equilibrium only.")
     away = {column for name, column in map(parsed, task.texts) if name in FROM_START}
     figure, axes = figure_of(len(columns), 1, 9.0, 0.8 + 2.2 * len(columns))
     for place, name in zip(axes[:, 0], columns, strict=True):

@@ -72,7 +72,7 @@ def swept(
     slowest = -float(np.linalg.eigvals(linear.A).real.max(initial=-np.inf))
     if not slowest > 0.0:
         raise BadInput(
-            "--sweep: the state of rest is not stable, nothing would stay near it; close its loops first (kinetree tune --into)"
+            "--sweep: the equilibrium is not stable; close its control loops first (kinetree tune --into)"
         )
     frequencies = np.geomspace(low, high, COUNT) if high > low else np.array([low])
     waits = [math.ceil(math.log(1.0 / QUIET) / slowest * f) + 1 for f in frequencies]

@@ -174,7 +174,7 @@ def robustness(
 ) -> Section:
     """Return the report section with percentiles of the largest deviations over sampled parameters."""
     section = Section("With other numbers").say(
-        f"Largest deviations over {wanted.samples} runs a way, parameters by a Latin hypercube:",
+        f"Largest deviations over {wanted.samples} runs per variant, parameters from a Latin hypercube:",
         *(f"{name}: {each}" for name, each in wanted.spreads().items()),
     )
     first = next(iter(runs.values()))

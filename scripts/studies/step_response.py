@@ -185,7 +185,7 @@ def better(found: Design, made: list[Response]) -> list[str]:
             )
     return [
         f"{worst.name} overshoots by {100 * worst.overshoot:.3g} % of its step"
-        + (", as its command stands at a limit meanwhile" if worst.limited else ""),
+        + (", because its command is at a limit meanwhile" if worst.limited else ""),
         *(lines or ["no larger phase margin and no smooth setpoint that was tried overshoots by less than 25 %"]),
     ]  # fmt: skip
 

@@ -49,7 +49,7 @@ def write_report(study: Study, rows: list[list[float]], path: Path) -> Path:
     sections = [summary(study, values, names, count)]
     if lost:
         sections[0].say(
-            f"{len(lost)} of {len(rows)} runs could not be made, did not come to rest or ended early: they have no numbers and count nowhere."
+            f"{len(lost)} of {len(rows)} runs failed, found no equilibrium or ended early: they have no values and are not counted."
         )
     if len(values) > 2:
         head = ("measure", *names[:count])
@@ -95,9 +95,7 @@ def summary(study: Study, values: np.ndarray, names: list[str], count: int) -> S
     )  # fmt: skip
     if "growth" in names:
         share = float((values[:, names.index("growth")] > 0.0).mean())
-        section.say(
-            f"{100 * share:.3g} % of {len(values)} runs have a rest from which a small motion grows."
-        )
+        section.say(f"{100 * share:.3g} % of {len(values)} runs have an unstable equilibrium.")
     spreads = {
         name: str(values) for name, values in study.vary.items() if not isinstance(values, list)
     }

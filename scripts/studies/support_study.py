@@ -233,7 +233,7 @@ class Study:
         case.angles = {name: known[name] for name in self.wanted.angles}
         case.loads = {label: rest.forces[label] for label in (*self.supports, *self.others)}
         if sum(case.loads[label] for label in self.supports) <= 0.0:
-            raise NotPossible("no support carries anything at rest")
+            raise NotPossible("no support carries a load at equilibrium")
         slow = sorted(
             (mode for mode in rest.modes if mode.frequency > 1e-6 and mode.damping < 1.0),
             key=lambda mode: mode.frequency,

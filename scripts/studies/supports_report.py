@@ -23,7 +23,7 @@ TEXTS = {
     "spread": "distances of the supports from their middle, over those described",
     "slope": "rise of the site along x",
     "cross_slope": "rise of the site along y",
-    "soft": "bedding of one corner over that of the others",
+    "soft": "bedding of one corner divided by that of the others",
     "preload": "share of the weight on the others",
 }
 Curve = tuple[str, list[float], str, str]
@@ -173,8 +173,8 @@ def curves(
         for k in range(MODES)
     ]
     words = (
-        ("margin_at_rest", "least load over mean, at rest"),
-        ("margin", "least part kept in the run"),
+        ("margin_at_rest", "least load divided by mean, at equilibrium"),
+        ("margin", "least load in the run divided by that at equilibrium"),
     )
     margins = [
         (label, [getattr(case, key) for case in good], COLOURS[k], "o-")
@@ -264,10 +264,10 @@ def write_report(wanted: Supports, cases: list[Case], path: Path) -> Path:
     head, *rows = overview(wanted, cases)
     first = Section("All cases").table(head, rows)
     first.say(
-        "One thing is changed at a time. Modes: the slowest oscillations about rest, with their damping ratios.",
-        "Least load over mean: the least load of a support at rest over the mean of all. Kept in the run: the least part of its load at rest that a"
-        " support keeps; 0 means that it lifts off.",
-        "Largest, left: deviations from the beginning of the run, the largest one and the one before the next disturbance or at the end.",
+        "One quantity is changed at a time. Modes: the slowest oscillations about the equilibrium, with their damping ratios.",
+        "Least load over mean: the least load of a support at equilibrium divided by the mean of all. Kept in the run: the least load of a support"
+        " in the run divided by its load at equilibrium; 0 means that it lifts off.",
+        "Largest, left: the largest deviation from the start of the run, and the remaining one before the next disturbance or at the end.",
         f"Settled after: the time until a deviation stays within {1e3 * wanted.band:g} {thousandth(wanted.hold, cases)} of what is left;"
         " – means that it never went beyond.",
     )

@@ -282,7 +282,7 @@ def test_experiment_without_sensitivity_has_no_information(monkeypatch: pytest.M
     idle = SLIDER | {"parameters": SLIDER["parameters"] | {"idle": 1.0}}
     wanted = excitation.Wanted(["idle"], {"x": 1e-3}, 0.1, 0.05, {"w": (1.0, 2.0)}, {})
     with pytest.raises(
-        BadInput, match="no experiment between the bounds of w tells the parameters$"
+        BadInput, match="no experiment between the bounds of w determines the parameters$"
     ):
         excitation.best_excitation(
             load(idle), wanted, lambda numbers: Experiment({"f": numbers["w"]}, {})

@@ -117,7 +117,7 @@ def test_optimize_prints_result_and_bounds(capsys: pytest.CaptureFixture):
         and "end(x) 0.5 7" in rows
     )
     assert "Pareto front" in said and "0.5 1.25" in rows and "2 of 3 starts ended there" in rows
-    assert "no evaluation kept all constraints: these values break them least" in rows
+    assert "no evaluation satisfied all constraints: these values violate them least" in rows
     assert "objective 3 after 12 evaluations in 0.5 s (slsqp: done)" in rows
 
 

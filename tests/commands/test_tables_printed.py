@@ -67,7 +67,7 @@ def test_fit_table_shows_parameters_and_correlations(
     assert printed(capsys) == [
         "swing", "parameter start found ± 1σ", "k 10 -25 0.5 2 % N/m", "d 1 0 0.25 at its lower bound",
         "column rows rms left mean deviation correlation", "x 40 0.0125 3 % 0.750000",
-        "k and d are hardly told apart by these data: correlation -0.995",
+        "k and d can hardly be distinguished by these data: correlation -0.995",
         "the fit did not converge: the values are the best that were found", "17 runs",
     ]  # fmt: skip
     found.converged = True
@@ -99,7 +99,7 @@ def test_experiment_plan_prints_expected_deviations(capsys: pytest.CaptureFixtur
         {"parameters": {"k": -20.0, "d": 0.0}, "experiments": {"push": one, "swing": other}}
     )
     assert printed(capsys) == [
-        "What experiments would tell", "experiment ± 1σ of k ± 1σ of d score", "push 0.5 (2.5 %) 0.25 1.23",
+        "Predicted accuracy of experiments", "experiment ± 1σ of k ± 1σ of d score", "push 0.5 (2.5 %) 0.25 1.23",
         "swing (f = 1.5, a = 0.25) not told 0.125 -2.00",
     ]  # fmt: skip
 

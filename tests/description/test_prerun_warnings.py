@@ -119,7 +119,7 @@ def test_changes_of_a_last_stage_without_end_are_warned(tmp_path: Path, change: 
 
 def test_empty_stage_ends_are_warned(tmp_path: Path):
     assert any(
-        "an end of the last stage" in each
+        "an end condition of the last stage" in each
         for each in told(tmp_path, swing(stages=[{"name": "one", "ends": {"at": 0.2}}]))
     )
     assert any(

@@ -212,7 +212,7 @@ CONTACTS = [
         {"contacts": {"k": {"body": "c"}}, "run": {"method": "CBM", "prepare": [{}]}},
         [
             "run.method: found 'CBM', expected auto or DEC; contacts are solved with the default engine",
-            "run.prepare: found states of rest beside contacts; a state of rest does not know which contacts are closed",
+            "run.prepare: found equilibria with rigid contacts; an equilibrium does not determine which contacts are closed",
         ],
     ),
     ("", {"contacts": {"k": {"body": "c"}}, "run": {"method": "DEC"}}, []),

@@ -22,9 +22,9 @@ BOTH = (
 )
 JUMPS = ", expected a motion without jumps; it jumps at t = "
 CARRIES = ": no force carries a body over that; an event can set coordinates"
-CORNERS = "; its corners come at instants that are not known ahead, and no momentum is carried over them: use arguments that run evenly with t"
+CORNERS = "; its kinks occur at unknown instants, so momentum is not conserved there: use arguments that are linear in t"
 PASSES = " between values that move, expected <, <=, > or >=; a run sees where one value passes another, not that they are equal at an instant"
-NUMBER = ", expected a comparison; a run takes a number for true where it is above 0.5"
+NUMBER = ", expected a comparison; a number counts as true if it is above 0.5"
 DEGREES = ' rad; angles are in radians; { value = ..., unit = "deg" } takes degrees'
 STATES = {"held": {"rate": "0"}, "going": {"rate": "1"}}
 OUTPUTS = {
@@ -209,14 +209,14 @@ STAGES = [
         [{"name": "a", "ends": {"when": "q == 1"}}, {"name": "a"}],
         [
             "[0].ends.when: found '=='" + PASSES,
-            "[1].name: found 'a' a second time, expected names of their own; tables cannot tell such stages apart",
+            "[1].name: found 'a' a second time, expected names of their own; tables cannot distinguish such stages",
         ],
     ),
     (
         "stages",
         [{"ends": {"at": 1}}, {"ends": {"at": 2}}],
         [
-            "[1].ends: found an end of the last stage, expected stop_time in [run]; nothing changes there, and the run goes on"
+            "[1].ends: found an end condition of the last stage, expected stop_time in [run]; nothing changes there, and the run continues"
         ],
     ),
     ("stages", [{"ends": {"at": 1}}, {"ends": {"at": 2}, "set": {"n": 1}}], []),
@@ -292,7 +292,7 @@ NUMBERS = [
         "run",
         {"integrator": "rk4"},
         [
-            ".integrator: found 'rk4' without a step, expected [run] step; runs take output_step, FMUs 0.001 s"
+            ".integrator: found 'rk4' without a step, expected [run] step; runs use output_step, FMUs 0.001 s"
         ],
     ),
     ("run", {"integrator": "rk4", "step": 0.1, "stop_time": 50}, []),

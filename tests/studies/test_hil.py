@@ -415,7 +415,7 @@ def test_real_time_priority_is_restored(granted: bool, monkeypatch: pytest.Monke
         assert asked == [("lock", 3)] and len(notes) == 2
         assert (
             notes[0]
-            == "no real-time scheduling (Operation not permitted): other processes may come first"
+            == "no real-time scheduling (Operation not permitted): other processes may delay steps"
             and "memory is not locked" in notes[1]
         )
 

@@ -107,7 +107,7 @@ def test_minimax_stops_at_small_gain(monkeypatch: pytest.MonkeyPatch):
     for step, ends in ((1.01e-4 * 4.0, False), (0.99e-4 * 4.0, True)):
         found, radii, _ = searched(monkeypatch, Slope(3), 0.0, [(step, 4.0 * step)])
         assert len(radii) == (1 if ends else 3) and found.x[0] == pytest.approx(len(radii) * step)
-        assert found.message == ("steps gain nothing any more" if ends else "3 iterations")
+        assert found.message == ("further steps give no improvement" if ends else "3 iterations")
 
 
 def test_minimax_steps_and_differences_stay_within_bounds(monkeypatch: pytest.MonkeyPatch):

@@ -530,7 +530,7 @@ def test_experiment_search_stays_within_bounds(monkeypatch: pytest.MonkeyPatch):
         else:
             with pytest.raises(
                 BadInput,
-                match="no experiment between the bounds of a, f tells the parameters and keeps x within 0.5",
+                match="no experiment between the bounds of a, f determines the parameters and keeps x within 0.5",
             ):
                 best_excitation(None, wanted, made)  # type: ignore[arg-type]
 

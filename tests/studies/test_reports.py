@@ -88,7 +88,7 @@ def test_study_report_lists_statistics(tmp_path: Path):
         )
         exact = [spearmanr(column, np.round(values, 9)).statistic for column in (k, m)]
         assert numbers(ties[name]) == pytest.approx(exact, abs=2e-5)
-    assert page.said("# % of # runs have a rest from which a small motion grows.") == [0.0, 12.0]
+    assert page.said("# % of # runs have an unstable equilibrium.") == [0.0, 12.0]
     (scale,) = (text for text in page.texts if "correlation" in text and text.numbers())
     assert sorted(map(float, scale.numbers())) == [0.0, 1.0]  # the ends of the scale
     scale.read = True
@@ -217,9 +217,9 @@ def test_comparison_report_lists_margins_and_sampled_parameters(tmp_path: Path):
         ]
         expected = [*np.percentile(largest, (5, 50, 95)), max(largest), 0.0]
         assert numbers(spread[way]) == pytest.approx(expected, rel=1e-4)
-    assert page.said("Largest deviations over # runs a way, parameters by a Latin hypercube:") == [
-        8.0
-    ]
+    assert page.said(
+        "Largest deviations over # runs per variant, parameters from a Latin hypercube:"
+    ) == [8.0]
     assert page.said("m: uniform(#, #)") == [1.0, 3.0]
     told = "Settled: within # until the next disturbance; what stays outside is marked not. Rms: root of the mean square over the run."
     assert page.said(told) == [1e-3] and page.unread() == []

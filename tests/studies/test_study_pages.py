@@ -154,7 +154,7 @@ def test_study_report_lists_percentiles_and_share_of_unstable_runs():
     expected = [*np.percentile([-1.0, 0.0, 0.5, 2.0], (1, 5, 50, 95, 99)), -1.0, 2.0]
     assert name == "growth" and [float(cell) for cell in row] == pytest.approx(expected, rel=1e-5)
     assert section.texts == [
-        "40 % of 5 runs have a rest from which a small motion grows.",
+        "40 % of 5 runs have an unstable equilibrium.",
         "b: normal(1, 0.5)",
     ]
     plain = study(rest=["damping"])
@@ -365,7 +365,7 @@ def test_variant_percentiles_are_listed(figures: dict[str, Any]):
         [*expected, 9.0, 1.0], rel=1e-5
     )
     assert lost == ["x", "lost", "–", "–", "–", "0", "5"] and section.texts == [
-        "Largest deviations over 5 runs a way, parameters by a Latin hypercube:", "m: normal(1, 2)"
+        "Largest deviations over 5 runs per variant, parameters from a Latin hypercube:", "m: normal(1, 2)"
     ]  # fmt: skip
     (place,) = figures["How many runs stay below a deviation"].axes
     assert (

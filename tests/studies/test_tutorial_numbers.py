@@ -294,9 +294,9 @@ def test_tutorial_variant_errors_match_page(tuned: Held, seed: int):
         assert numbers(spread[str(way)]) == pytest.approx(
             [*np.percentile(sizes, (5, 50, 95)), max(sizes), 0.0], rel=1e-2
         )
-    assert page.said("Largest deviations over # runs a way, parameters by a Latin hypercube:") == [
-        16.0
-    ]
+    assert page.said(
+        "Largest deviations over # runs per variant, parameters from a Latin hypercube:"
+    ) == [16.0]
     assert page.said("load_mass: uniform(#, #)") == [20.0, 120.0]
     told = "Settled: within # until the next disturbance; what stays outside is marked not. Rms: root of the mean square over the run."
     assert page.said(told) == [2e-4] and page.unread() == []
