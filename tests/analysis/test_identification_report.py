@@ -122,7 +122,7 @@ def test_report_page_contains_record_spectrum_and_parameters(record, tmp_path: P
     text = page.read_text()
     assert text.count("<img") == 2 and "Amplitude spectrum" in text and "95 % interval" in text
     assert ("half-life" in text) is modes
-    assert ("What would explain" in text) is not modes
+    assert ("Possible causes" in text) is not modes
     assert modes or "<td>k2</td>" in text
 
 

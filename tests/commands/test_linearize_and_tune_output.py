@@ -214,7 +214,7 @@ def test_sweep_needs_one_input_at_equilibrium(monkeypatch: pytest.MonkeyPatch):
         None,
     )
     for at, ins in (("start", ["u"]), ("rest", ["u", "v"]), ("rest", [])):
-        with pytest.raises(BadInput, match="--sweep measures one input about the state of rest"):
+        with pytest.raises(BadInput, match="--sweep measures one input about the equilibrium"):
             linearize.measured_on_fmu("m", system, at, ins, ["y"], (1.0, 2.0, 3.0), None)
 
 

@@ -259,7 +259,9 @@ def test_fmu_fixed_settings_are_listed():
     ]
     assert kept_by_fmus(describe(PLANT)) == []
     (said,) = kept_by_fmus(describe(PLANT | {"run": {"prepare": [{}]}}))
-    assert said.startswith("the state of rest of [run] prepare stays that of the values written")
+    assert said.startswith(
+        "the equilibrium of [run] prepare is computed for the values in the file"
+    )
     assert behind(describe(d), [("k*k +", "nothing"), (3.0, "nothing")]) == {}
 
 

@@ -432,9 +432,9 @@ NAMES = [
         "",
         {"chain": {"mass": [1.0, 1.0], "stiffness": 1.0}},
         [
-            "bodies: found a section that belongs to bodies; [chain] stands in the place of bodies and joints",
-            "joints: found a section that belongs to bodies; [chain] stands in the place of bodies and joints",
-            "tables: found a section that belongs to bodies; [chain] stands in the place of bodies and joints",
+            "bodies: found a section that belongs to bodies; [chain] replaces bodies and joints",
+            "joints: found a section that belongs to bodies; [chain] replaces bodies and joints",
+            "tables: found a section that belongs to bodies; [chain] replaces bodies and joints",
         ],
     ),
     (

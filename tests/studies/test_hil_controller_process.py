@@ -308,7 +308,7 @@ def test_own_controller_process_is_started_and_ended(
     assert log[1:] == [("wait", 2.0), "kill", ("wait", None)]
     said[0] = "\n"
     with (
-        pytest.raises(BadInput, match="the partner's process has ended"),
+        pytest.raises(BadInput, match="the controller process has ended"),
         clock.own_partner(scenario(), tmp_path, box),
     ):
         pass

@@ -160,7 +160,7 @@ def test_minimax_stops_without_slopes(monkeypatch: pytest.MonkeyPatch, fails: st
     found, radii, _ = searched(monkeypatch, search, 0.0, [(0.0, 0.0)])
     assert (
         len(radii) == (fails == "neither")
-        and ("beside this point fail" in found.message) == (fails != "neither")
+        and ("near this point fail" in found.message) == (fails != "neither")
         and found.x.tolist() == [0.0]
     )
 
