@@ -26,7 +26,7 @@ TITLES = {
     "end": "At the end of each stage",
     "max_deviation": "Largest deviation within each stage",
 }
-BOOKS = "Books: mass, momentum and energy after each change of stage, and what went with it"
+BOOKS = "Balances after each stage change: mass, momentum and energy, and what the removed bodies took along"
 BESIDE = 160  # characters of a line where the terminal does not say
 ROUNDING = 1e-12  # of what moves: smaller differences are rounding
 DIGITS, FINE, MOST = 6, 3, 12  # of a number; of its deviation; at most
@@ -170,9 +170,9 @@ def books(result: Any) -> list[list[str]]:
             "",
             "time [s]",
             *totals,
-            "mass gone [kg]",
-            "momentum gone [N.s]",
-            "energy gone [J]",
+            "mass removed [kg]",
+            "momentum removed [N.s]",
+            "energy removed [J]",
             "energy balance [J]",
         ]
     ]

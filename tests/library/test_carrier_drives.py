@@ -327,12 +327,12 @@ def test_carrier_run_balances_energy():
     assert list(found) == ["travel 1", "swing 1", "after swing 1"]
     gone, left = found["after swing 1"], found["swing 1"]
     assert (
-        left["mass gone [kg]"] == 0.0
-        and left["momentum gone [N.s]"] < 1e-8
-        and 0.0 <= left["energy gone [J]"] < 0.01
+        left["mass removed [kg]"] == 0.0
+        and left["momentum removed [N.s]"] < 1e-8
+        and 0.0 <= left["energy removed [J]"] < 0.01
     )
-    assert gone["mass gone [kg]"] == 120.0 and gone["mass [kg]"] == left["mass [kg]"] - 120.0
-    assert gone["momentum gone [N.s]"] > 1e3 and all(
+    assert gone["mass removed [kg]"] == 120.0 and gone["mass [kg]"] == left["mass [kg]"] - 120.0
+    assert gone["momentum removed [N.s]"] > 1e3 and all(
         abs(row["energy balance [J]"]) < 1e-8 * left["energy [J]"] for row in found.values()
     )
 

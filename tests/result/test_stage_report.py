@@ -174,9 +174,9 @@ def test_stage_losses_suppress_rounding(axis):
     told = dict(zip(head[1:], map(float, row[1:]), strict=True))
     assert (
         row[0] == "dropped"
-        and told["mass gone [kg]"] == 2.0
-        and told["momentum gone [N.s]"] == 4.0
-        and told["energy gone [J]"] == 12.0
+        and told["mass removed [kg]"] == 2.0
+        and told["momentum removed [N.s]"] == 4.0
+        and told["energy removed [J]"] == 12.0
     )
     assert [told[f"momentum {name} [N.s]"] for name in "xyz"] == [
         6.0 if k == axis else 0.0 for k in (1, 2, 3)
