@@ -209,10 +209,11 @@ Types used in the column "value":
 * *axis*: `"x"`, `"-z"`, ..., or three numbers.
 
 Every number may be given with a unit, as in `mass = {{ value = 2, unit = "t" }}` or `point = {{ value = [800, 0, 20], unit = "mm" }}`. It is
-converted to SI when the file is read; a unit of the wrong dimension is an error. The same holds for values, bounds and start values of
-parameters, inputs and states that have a `unit`. Expressions are computed in SI. If all names in an expression have units, terms of different
-dimension may not be added. The `unit` of a parameter, input, state or output is also the unit in which it is displayed: in tables, in plots and,
-as `displayUnit`, in FMI hosts. Results, FMU variables and overrides (`--set`, keyword arguments) are in SI.
+converted to SI when the file is read; a unit of the wrong dimension is an error. The same holds for values, bounds and start values of parameters,
+inputs and states that have a `unit`. Expressions are computed in SI. If all names in an expression have units, terms of different dimension may not
+be added. A literal factor keeps the dimension (`load/2` is a mass, as `load` is), unless a usual quantity may hide in it, such as a stiffness or a
+time. The `unit` of a parameter, input, state or output is also the unit in which it is displayed: in tables, in plots and, as `displayUnit`, in FMI
+hosts. Results, FMU variables and overrides (`--set`, keyword arguments) are in SI.
 
 Every table with a name may contain `text` and `copies`. `copies = N` makes N copies of the table. In names and texts, `{{i}}` is replaced by the
 number of the copy, counted from 1; arithmetic such as `{{i-1}}`, `{{2*i}}`, `{{i//2}}` is allowed. N may be an expression over parameters.

@@ -17,8 +17,8 @@ def given(law: str) -> dict:
 SLIDES = PLANT | {"joints": without(PLANT["joints"], "jc")}
 LATE = changed("joints/k", given("if(t > 12, 1, 0)"), SLIDES)
 BOTH = (
-    ", expected rate and acceleration, or bandwidth; an input alone does not tell how it moves:"
-    " give inputs for both, or a bandwidth, with which a reference follows it smoothly"
+    ", expected rate and acceleration, or bandwidth; the derivatives of an input are unknown:"
+    " give inputs for both, or a bandwidth for a filter that follows it smoothly"
 )
 JUMPS = ", expected a motion without jumps; it jumps at t = "
 CARRIES = ": no force carries a body over that; an event can set coordinates"
