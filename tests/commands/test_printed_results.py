@@ -73,7 +73,7 @@ def test_linearisation_prints_all_parts(capsys: pytest.CaptureFixture):
     linear_text.show("arm", SimpleNamespace(), facts, "2.5")  # type: ignore[arg-type]
     said = capsys.readouterr().out
     for words in (
-        "arm at 2.5 s: modes", "[f] is seen nowhere", "zeros: -1+2j\n", "loop f = -y: unstable", "controller pid (continuous): unstable",
+        "arm at 2.5 s: modes", "[f] is seen nowhere", "zeros: -1+2j\n", "control loop closed by f = -y: unstable", "controller pid (continuous): unstable",
         "loop f = -y, dead: no limit cycle", "y, measured on the FMU", "largest relative deviation from the linear response: 0.2",
     ):  # fmt: skip
         assert words in said, words
@@ -161,7 +161,7 @@ def test_cosim_plot_shows_pressures_and_reference(monkeypatch: pytest.MonkeyPatc
         "b: coupled",
     ]
     assert (
-        above.get_title() == "boom: held, step 0.1 s" and (tmp_path / "p.png").stat().st_size > 5000
+        above.get_title() == "boom: held, communication step 0.1 s" and (tmp_path / "p.png").stat().st_size > 5000
     )
     exact["length"] = np.ones(11)
     coupled.write_plot(outcome, tmp_path / "p.png")
