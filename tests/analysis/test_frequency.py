@@ -261,7 +261,11 @@ def test_linearize_command_prints_modes_and_margins(tmp_path, capsys: pytest.Cap
     options = [text for picture in pictures for text in (f"--{picture.stem}", str(picture))]
     assert cli.main(["linearize", str(path), "--margins", *options]) == 0
     said = capsys.readouterr().out
-    assert "mode 2" in said and "not moved by f" in said and "loop f = -where: stable" in said
+    assert (
+        "mode 2" in said
+        and "not moved by f" in said
+        and "control loop closed by f = -where: stable" in said
+    )
     assert all(picture.stat().st_size > 5000 for picture in pictures)
     assert (
         cli.main(["linearize", str(path), "--outputs", "wher"]) == 2

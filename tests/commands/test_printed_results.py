@@ -161,7 +161,8 @@ def test_cosim_plot_shows_pressures_and_reference(monkeypatch: pytest.MonkeyPatc
         "b: coupled",
     ]
     assert (
-        above.get_title() == "boom: held, communication step 0.1 s" and (tmp_path / "p.png").stat().st_size > 5000
+        above.get_title() == "boom: held, communication step 0.1 s"
+        and (tmp_path / "p.png").stat().st_size > 5000
     )
     exact["length"] = np.ones(11)
     coupled.write_plot(outcome, tmp_path / "p.png")

@@ -87,7 +87,7 @@ def test_tutorial_boom_eigenvalues_match_page(capsys: pytest.CaptureFixture):
         assert [float(cell) for cell in row[1:5]] == pytest.approx(
             [abs(value) / (2 * math.pi), -np.sign(value), value, 0.0], rel=FIVE
         )
-    assert "loop lift.force = -luff: unstable" in out
+    assert "control loop closed by lift.force = -luff: unstable" in out
 
 
 def agrees(line: str, wanted: Margins) -> None:
