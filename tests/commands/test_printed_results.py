@@ -73,7 +73,8 @@ def test_linearisation_prints_all_parts(capsys: pytest.CaptureFixture):
     linear_text.show("arm", SimpleNamespace(), facts, "2.5")  # type: ignore[arg-type]
     said = capsys.readouterr().out
     for words in (
-        "arm at 2.5 s: modes", "[f] is seen nowhere", "zeros: -1+2j\n", "control loop closed by f = -y: unstable", "controller pid (continuous): unstable",
+        "arm at 2.5 s: modes", "[f] is seen nowhere", "zeros: -1+2j\n", "control loop closed by f = -y: unstable",
+        "controller pid (continuous): unstable",
         "loop f = -y, dead: no limit cycle", "y, measured on the FMU", "largest relative deviation from the linear response: 0.2",
     ):  # fmt: skip
         assert words in said, words

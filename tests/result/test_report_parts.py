@@ -569,7 +569,8 @@ def test_linearisation_report_lists_every_mode(capsys: pytest.CaptureFixture):
     lines = [
         "Cart at equilibrium: modes", "frequency damping real imaginary", "[Hz] ratio [1/s] [rad/s] motion", "1 1.25 0 -0.5 7.5 swings",
         "2 0 0.12346 -2 0 falls",
-        "mode 2 is far", "zeros: 1+2j, -3+0j", "control loop closed by f = -y: unstable", "controller c (250 Hz, delay 2.5 ms): unstable", "c: no limit cycle",
+        "mode 2 is far", "zeros: 1+2j, -3+0j", "control loop closed by f = -y: unstable",
+        "controller c (250 Hz, delay 2.5 ms): unstable", "c: no limit cycle",
     ]  # fmt: skip
     assert told(capsys) == lines
     facts |= {

@@ -444,6 +444,6 @@ def test_failed_runs_do_not_end_study(tmp_path: Path, capsys: pytest.CaptureFixt
     found = np.array(lines_of(out)[1])
     assert np.isnan(found[1, 1]) and np.isfinite(found[[0, 2]]).all()
     text = page.read_text()
-    assert "1 of 3 runs could not be made" in text and "Traceback" not in text
+    assert "1 of 3 runs failed" in text and "Traceback" not in text
     file.write_text(SOME.replace("[60.0, 70.0, 80.0]", "[70.0]"))
     assert cli.main(given) == 1
