@@ -1,1 +1,3 @@
-"""The studio: a page on this machine on which a mechanism is described, checked, run, seen, compared and packed."""
+"""The studio: a browser page on this machine to describe, check, run, view, compare and export a
+mechanism.
+"""

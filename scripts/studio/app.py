@@ -1,4 +1,4 @@
-"""Starts the studio on this machine."""
+"""Starts the studio's web server on this machine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def serve(
     ready: Callable[[str], None],
     settings: Mapping[str, float] | None = None,
 ) -> None:
-    """Serve the page until the process ends; `ready` receives its address."""
+    """Serve the page until the process ends; `ready` is called with its address."""
     session = Session(source, settings=dict(settings or {}))
     pages: dict[str, str] = {}
 

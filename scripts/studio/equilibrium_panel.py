@@ -1,4 +1,4 @@
-"""The studio's panel of equilibria: every state of the preparation, and the one from the start."""
+"""The studio's panel of equilibria: those of the preparation steps, and the one from the start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HINT = "'Equilibrium' above computes the static equilibrium with its loads and v
 
 
 class EquilibriumPanel:
-    """A choice of the equilibria, and the numbers of the chosen one."""
+    """A list of the equilibria, and the values of the chosen one."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class EquilibriumPanel:
         self.clear()
 
     def clear(self) -> None:
-        """Forget the equilibria of another mechanism."""
+        """Remove the equilibria of the previous mechanism."""
         self.found, self.shown = {}, ""
         self.state.set_visibility(False)
         self.see.set_visibility(False)
@@ -53,7 +53,7 @@ class EquilibriumPanel:
             ui.label(HINT).classes("text-sm opacity-70")
 
     async def compute(self) -> None:
-        """Find all equilibria; show the last, the one from the start."""
+        """Compute all equilibria and show the last one, which starts from the start state."""
         found = await self.work(self.session.equilibria)
         if not found:
             return
@@ -66,7 +66,7 @@ class EquilibriumPanel:
         await self.choose()
 
     async def choose(self, _: Any = None) -> None:
-        """Show the numbers of the chosen state, and the state with its modes in the scene."""
+        """Show the values of the chosen equilibrium, and its modes in the scene."""
         name = str(self.state.value or "")
         if not self.found or name == self.shown:
             return
@@ -82,12 +82,12 @@ class EquilibriumPanel:
             self.show(html)
 
     def visit(self) -> None:
-        """Turn to the scene."""
+        """Switch to the scene."""
         self.show("")
 
 
 def comparison(rests: Mapping[str, Equilibrium]) -> None:
-    """Show the numbers of all equilibria, a column each."""
+    """Show the values of all equilibria, one column each."""
     head = ["", *rests, "unit"]
     judged = ["stability", *(judgement(rest) for rest in rests.values()), ""]
     for title, rows in ({"State": [judged]} | compared_rows(rests)).items():
@@ -106,7 +106,7 @@ def comparison(rests: Mapping[str, Equilibrium]) -> None:
 
 
 def judgement(rest: Equilibrium) -> str:
-    """Return whether an equilibrium is stable, in words of the trade."""
+    """Return a text on the stability of an equilibrium."""
     return STABILITY.get(rest.stability, rest.stability)
 
 

@@ -1,4 +1,6 @@
-"""The graph of a mechanism as plain data: bodies in rows by their distance from the ground, joints, loops, forces and contacts between them."""
+"""The structure of a mechanism as a graph: bodies in rows by their distance from the ground,
+connected by joints, loop joints, forces and contacts.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ KINDS = ("joint", "loop", "force")
 
 @dataclass(frozen=True)
 class Edge:
-    """An element that connects two bodies."""
+    """An element that connects two bodies: joint, loop joint, force element or contact."""
 
     a: str
     b: str
@@ -27,7 +29,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """Bodies with positions (column, row) and their connections."""
+    """Bodies with grid positions (column, row), and the elements that connect them."""
 
     places: dict[str, tuple[float, int]]
     edges: tuple[Edge, ...]
@@ -42,7 +44,7 @@ class Graph:
 
 
 def graph_of(mechanism: Mechanism) -> Graph:
-    """Return the graph of joints, loop joints and force elements."""
+    """Return the graph of a mechanism with joints, loop joints and force elements."""
     from kinetree.scripts.terminal.model_info import anatomy
 
     system = mechanism.compile()
@@ -79,12 +81,12 @@ def kind_of(joint: dict[str, Any]) -> str:
 
 
 def word_of(part: Any) -> str:
-    """Return the kind of an element as one word."""
+    """Return the kind of an element, such as revolute or spring."""
     return str(getattr(part, "kind", "") or type(part).__name__.lower())
 
 
 def ends(part: Any) -> tuple[str, str] | None:
-    """Return the two bodies that an element connects, or none."""
+    """Return the two bodies that an element connects; None if it connects fewer."""
     if isinstance(part, Contact):
         named = sorted(contact_bodies(part), key=lambda body: body != part.body)
     elif isinstance(part, Coupling):
@@ -100,7 +102,9 @@ def ends(part: Any) -> tuple[str, str] | None:
 
 
 def places_of(parents: dict[str, str]) -> dict[str, tuple[float, int]]:
-    """Return positions with leaves side by side and parents above the middle of their children."""
+    """Return the grid position of every body: leaves side by side, parents above the middle of
+    their children.
+    """
     children: dict[str, list[str]] = {GROUND: []}
     for body, parent in parents.items():
         children.setdefault(parent, []).append(body)

@@ -1,4 +1,4 @@
-"""Study maps: one number of a run, or of the state of rest, over one parameter or over two."""
+"""Parameter maps: a scalar measure of runs or equilibria over one or two parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNWISE = {"settling": "s", "integral": ""}  # measures whose unit is not tha
 
 @dataclass(frozen=True)
 class Axis:
-    """A parameter and its values in SI."""
+    """A varied parameter with its values in SI units."""
 
     name: str
     values: tuple[float, ...]
@@ -30,7 +30,7 @@ class Axis:
 
 @dataclass
 class Map:
-    """Values over one or two parameters, NaN for failed runs."""
+    """Values of a measure over one or two parameters; NaN for failed runs."""
 
     axes: tuple[Axis, ...]
     measure: str
@@ -41,7 +41,7 @@ class Map:
     stopped: bool = False
 
     def csv(self) -> str:
-        """Return a row per point."""
+        """Return the map as CSV text with one row per point."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(
@@ -57,7 +57,7 @@ class Map:
         return stream.getvalue()
 
     def place(self, largest: bool) -> tuple[dict[str, float], float]:
-        """Return position and value of the maximum or minimum."""
+        """Return parameter values and measure at the maximum or minimum."""
         k = int(np.nanargmax(self.numbers) if largest else np.nanargmin(self.numbers))
         index = np.unravel_index(k, self.numbers.shape)
         return {axis.name: axis.values[i] for axis, i in zip(self.axes, index, strict=True)}, float(
@@ -66,14 +66,16 @@ class Map:
 
 
 def spread(name: str, low: float, high: float, count: int, unit: str = "") -> Axis:
-    """Return evenly spaced values of an axis."""
+    """Return an axis with evenly spaced values."""
     return Axis(
         name, tuple(float(f"{value:.12g}") for value in np.linspace(low, high, count)), unit
     )
 
 
 def suggested(session: Session, name: str) -> tuple[float, float]:
-    """Return a range of half to one and a half of the present value, within bounds [SI]."""
+    """Return a range from half to one and a half times the present value, within bounds, in SI
+    units.
+    """
     parameter, value = session.parameters()[name]
     low, high = (0.5 * value, 1.5 * value) if value else (-1.0, 1.0)
     low, high = min(low, high), max(low, high)
@@ -86,7 +88,7 @@ def suggested(session: Session, name: str) -> tuple[float, float]:
 
 
 def run_map(session: Session, axes: tuple[Axis, ...], measure: str, stop_time: float | None) -> Map:
-    """Run all points of a map; failed ones are reported, `session.stop()` ends it."""
+    """Compute all points of a map; failed ones are reported, `session.stop()` ends the computation."""
     count = int(np.prod([len(axis.values) for axis in axes]))
     if count > MOST:
         raise ValueError(f"{count} points, at most {MOST}")
@@ -129,7 +131,7 @@ def run_map(session: Session, axes: tuple[Axis, ...], measure: str, stop_time: f
 
 
 def unit_of(session: Session, measure: str) -> str:
-    """Return the unit of a measure if it is that of its column."""
+    """Return the unit of a measure if it is the unit of its column."""
     if measure in REST:
         text = TEXTS[measure]
         return text.partition("[")[2].rstrip("]")

@@ -1,4 +1,6 @@
-"""Numbers of a run: extremes of everything, and tables over stages as the description has them or as they are put together here."""
+"""Tables of a run: extremes of all columns, and stage tables from the description or composed by
+the user.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ OWN = "put together below"
 
 
 class Numbers:
-    """Tables of the run that is shown."""
+    """The tables of the run that is shown."""
 
     def __init__(self, session: Session):
         self.session = session
@@ -46,7 +48,7 @@ class Numbers:
             table_of(finished)
 
     def _stages(self, result: Any) -> None:
-        """Show the stage choices and their table."""
+        """Show the choices of a stage table and the table."""
         stages = list(dict.fromkeys(name for name in result.stage_names if name))
         groups = list(
             dict.fromkeys(
@@ -106,7 +108,7 @@ class Numbers:
         self.show()
 
     def show(self) -> None:
-        """Update the table of numbers."""
+        """Update all tables of the run."""
         assert self.finished is not None
         result = self.finished.result
         report = self.session.mechanism.description.report if self.session.mechanism else None

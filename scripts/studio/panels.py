@@ -80,7 +80,7 @@ def parameter_row(
 
 
 def bounds(parameter: Any) -> str:
-    """Return limits as a text, in the unit in which the value is shown."""
+    """Return the limits of a parameter as text, in its display unit."""
     low, high = (
         written(shown(parameter, float(each))) if isinstance(each, (int, float)) else each
         for each in (parameter.min, parameter.max)
@@ -91,13 +91,13 @@ def bounds(parameter: Any) -> str:
 
 
 def number(text: Any) -> float | None:
-    """Return typed text as a number, or None if empty."""
+    """Return typed text as a number; None for an empty text."""
     cleaned = str(text or "").strip().replace(",", ".")
     return float(cleaned) if cleaned else None
 
 
 def structure(session: Session, ink: str) -> None:
-    """Show the graph of bodies, joints and forces, the tree, loops and stages."""
+    """Show the graph of bodies, joints and forces, the spanning tree, loops and stages."""
     mechanism = session.mechanism
     if mechanism is None or mechanism.description.chain is not None:
         ui.label("A linear chain." if mechanism else "").classes("text-sm")
@@ -142,7 +142,7 @@ def structure(session: Session, ink: str) -> None:
 
 
 def graph_options(graph: Graph, ink: str) -> dict[str, Any]:
-    """Return the graph as options of ECharts."""
+    """Return a structure graph as options for ECharts."""
     beside: dict[frozenset[str], int] = {}
     links = []
     for edge in graph.edges:
@@ -172,7 +172,7 @@ def graph_options(graph: Graph, ink: str) -> dict[str, Any]:
 
 
 def plain_table(head: list[str], rows: list[list[str]], title: str = "") -> None:
-    """Add a table with names at the left and numbers at the right."""
+    """Add a table with names aligned left and numbers aligned right."""
     columns = [
         {
             "name": str(k),

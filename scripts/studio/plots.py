@@ -1,4 +1,6 @@
-"""Plots of all runs: search and drag of variables, time and stage windows, saved sets."""
+"""Plots of all runs: search and drag of variables, selection of a time range or stage, saved sets
+of plots.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ DASHES = ("solid", "dashed", "dotted")
 
 
 def read_together(runs: Sequence[Finished], name: str) -> tuple[list[np.ndarray], str]:
-    """Return a variable of several runs in one unit that fits them all."""
+    """Return the values of a variable in several runs, in one unit that fits all of them."""
     columns = [np.asarray(run.result[name], dtype=float) for run in runs]
     numbers, unit = as_read(runs[-1].result, name, np.concatenate(columns))
     return np.split(
@@ -35,7 +37,7 @@ def read_together(runs: Sequence[Finished], name: str) -> tuple[list[np.ndarray]
 def chart(
     runs: Sequence[Finished], names: Sequence[str], window: tuple[float, float] | None, ink: str
 ) -> dict[str, Any]:
-    """Return a chart as ECharts reads it: a curve per variable and run, an axis per unit, the
+    """Return a chart as options for ECharts: one curve per variable and run, one axis per unit, the
     stages of the last run as bands.
     """
     series: list[dict[str, Any]] = []
@@ -86,7 +88,7 @@ def chart(
 
 
 def bands(result: Any) -> dict[str, Any]:
-    """Return shaded bands of every second stage."""
+    """Return shaded bands over every second stage."""
     found = spans(result)
     if not 1 < len(found) <= BANDS:
         return {"data": []}
@@ -155,7 +157,7 @@ class Plots:
         self.refresh()
 
     def seek_point(self, event: Any) -> Any:
-        """Go to the instant of a point that was clicked."""
+        """Show the instant of a clicked point in the scene."""
         return self.seek(float(event.data[0]))
 
     def shown_runs(self) -> list[Finished]:
@@ -186,7 +188,7 @@ class Plots:
         self.draw()
 
     def list_names(self) -> None:
-        """Update the list of variables found by the search, outputs first."""
+        """Update the list of variables that match the search, outputs first."""
         self.names.clear()
         if not self.session.runs:
             return
@@ -223,7 +225,7 @@ class Plots:
                 ui.label(f"{len(found) - LISTED} more: search").classes("text-xs opacity-60 px-2")
 
     def add(self, name: str, k: int | None = None) -> None:
-        """Add a variable to a chart, or to a new one."""
+        """Add a variable to chart number k, or to a new chart."""
         self.asked = True
         if k is None:
             self.charts.append([name])
@@ -243,7 +245,7 @@ class Plots:
         self.draw()
 
     def window(self) -> tuple[float, float] | None:
-        """Return start and end of the selected stage."""
+        """Return start and end time of the selected stage."""
         for span in spans(self.session.runs[-1].result):
             if span.name and span.name == self.stage.value:
                 return span.begin, span.end
@@ -279,7 +281,7 @@ class Plots:
                     made.classes("w-full").style("height: 250px")
 
     def ask_name(self, name: str) -> None:
-        """Ask for the name that plots and tables show for a variable."""
+        """Open a dialog for the display name of a variable."""
         with ui.dialog(value=True) as dialog, ui.card().classes("w-80"):
             ui.label(f"Name shown for {name}").classes("text-sm font-medium")
             field = ui.input(value=shown_name(self.session.runs[-1].result, name))
@@ -297,7 +299,7 @@ class Plots:
                 ).mark("rename")
 
     def rename(self, name: str, shown: str) -> None:
-        """Show a variable by another name; it stands in [report.names] of the description."""
+        """Set the display name of a variable in [report.names] of the description."""
         problems = self.session.rename(name, shown)
         if problems:
             ui.notify("; ".join(problems), type="negative", multi_line=True)
@@ -307,7 +309,7 @@ class Plots:
         self.draw()
 
     def take_set(self, event: Any) -> None:
-        """Show the charts of a set of [report.plots]."""
+        """Show the charts of a set in [report.plots]."""
         report = self.session.mechanism.description.report if self.session.mechanism else None
         if (
             not event.value
@@ -326,7 +328,7 @@ class Plots:
         self.draw()
 
     def keep(self) -> None:
-        """Save the charts as a set in the description."""
+        """Save the charts as a set in [report.plots]."""
         name = str(self.title.value or "").strip()
         if not name or not self.charts:
             ui.notify("a set needs a name and a chart", type="warning")

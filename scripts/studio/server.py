@@ -1,4 +1,4 @@
-"""The studio's door: this machine only, and only who has the token of the address."""
+"""Access control of the studio: requests from this machine only, with the token of the address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def free_port() -> int:
-    """Return an unused port."""
+    """Return an unused network port."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return probe.getsockname()[1]
@@ -28,9 +28,11 @@ def new_token() -> str:
 
 
 class Door:
-    """Lets in requests and web sockets that carry the token, as ?token=... once and as a cookie from then on.
+    """Accepts requests and web sockets with the token, given as ?token=... once and as a cookie
+    from then on.
 
-    Other names of this machine are refused, so that no page of another site can reach the studio by a name that leads here.
+    Requests under other host names are refused, so that no page of another site can reach the
+    studio by a name that resolves to this machine.
     """
 
     def __init__(self, app: App, token: str, port: int):
@@ -64,15 +66,13 @@ class Door:
 
 
 def cookies(text: str, name: str) -> list[str]:
-    """Return the values of a cookie in a request; cookies of others may be anything, and do not
-    matter.
-    """
+    """Return the values of a cookie in a request; cookies of other programs are ignored."""
     pairs = (each.partition("=") for each in text.split(";"))
     return [value.strip().strip('"') for key, _, value in pairs if key.strip() == name]
 
 
 def with_cookie(send: Send, name: str, token: str) -> Send:
-    """Add the cookie to the answer and return it."""
+    """Return a send function that adds the cookie to the response."""
 
     async def adding(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
@@ -84,7 +84,7 @@ def with_cookie(send: Send, name: str, token: str) -> Send:
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    """Nothing is said to strangers but that they are."""
+    """Answer an unauthorised request without any content of the studio."""
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008})

@@ -1,4 +1,6 @@
-"""The studio's panel of settings: what decides which bodies, drives and modules a mechanism has."""
+"""The studio's panel of settings, which determine the bodies, drives and modules of a generated
+mechanism.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ Work = Callable[..., Awaitable[Any]]
 
 
 class SettingsPanel:
-    """A field per setting, and what was wrong with the last change of one."""
+    """One field per setting, and the error of the last change."""
 
     def __init__(self, session: Session, work: Work, rebuilt: Callable[[], Awaitable[Any]]):
         self.session, self.work, self.rebuilt = session, work, rebuilt
@@ -24,7 +26,7 @@ class SettingsPanel:
         self.box = ui.column().classes("w-full gap-2 pb-2").mark("settings")
 
     def refresh(self, wanted: str = "") -> None:
-        """Show the settings whose name or meaning has all words that are looked for."""
+        """Show the settings whose name or meaning contains all searched words."""
         self.box.clear()
         words = wanted.lower().split()
         rows = {
@@ -72,7 +74,7 @@ class SettingsPanel:
                 back.props('flat dense round size=sm title="back to the default"')
 
     async def typed(self, name: str, value: float, text: Any) -> None:
-        """Apply a typed value, if it is another one."""
+        """Apply a typed value if it has changed."""
         try:
             given = number(text)
         except ValueError:
@@ -82,14 +84,14 @@ class SettingsPanel:
             await self.change(name, given)
 
     async def change(self, name: str, value: float | None) -> None:
-        """Generate the mechanism anew; what cannot be is told above the settings."""
+        """Generate the mechanism with a changed setting; show an error above the settings."""
         before = dict(self.session.settings)
         problems = await self.work(self.session.set, name, value)
         self.problems = problems or []
         await self._show(self.session.settings != before)
 
     async def discard(self) -> None:
-        """Take back what was edited in the text."""
+        """Discard manual edits of the text."""
         self.problems = await self.work(self.session.discard_edits) or []
         await self._show(not self.problems)
 
@@ -114,7 +116,7 @@ def told(argument: Argument) -> str:
 
 
 def choices_of(argument: Argument) -> dict[int, str]:
-    """Return the values of a setting that are few, with what they mean."""
+    """Return the allowed values of a setting with few values, with their meanings."""
     if argument.words:
         first = int(argument.least or 0)
         return {first + k: f"{first + k}: {word}" for k, word in enumerate(argument.words)}

@@ -16,7 +16,7 @@ SCENE_NOTE = (
 
 @dataclass(frozen=True)
 class Shortcut:
-    """A key that acts while Alt is held."""
+    """A key that triggers an action together with Alt."""
 
     code: str  # of the key, whatever the keyboard prints there
     shown: str
@@ -25,7 +25,7 @@ class Shortcut:
 
 
 def listen(shortcuts: list[Shortcut]) -> Callable[[], Any]:
-    """Carry out shortcuts; return a function that shows their list."""
+    """Install keyboard shortcuts; return a function that shows their list."""
     by_code = {each.code: each for each in shortcuts}
 
     def pressed(event: Any) -> Any:

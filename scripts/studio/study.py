@@ -1,4 +1,6 @@
-"""The panel of study maps: parameters with their ranges, a measure, a run per point, a curve or a map."""
+"""The panel of parameter maps: parameters with their ranges, a measure, one run per point, a curve
+or a map.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,7 @@ class Study:
         )
 
     def named(self, k: int) -> None:
-        """Suggest the range of a chosen parameter."""
+        """Suggest the range of the chosen parameter."""
         name, low, high, _ = self.axes[k]
         if name.value not in self.session.parameters():
             return
@@ -125,7 +127,7 @@ class Study:
         self.column.set_visibility(self.measure.value not in REST)
 
     def axis(self, k: int) -> Axis | None:
-        """Return the settings of one axis."""
+        """Return the settings of axis k."""
         name, low, high, count = self.axes[k]
         if not name.value or name.value == NONE:
             return None
@@ -163,7 +165,7 @@ class Study:
             self.draw()
 
     def draw(self) -> None:
-        """Draw the map or curve with extremes and failures."""
+        """Draw the map or curve with its extremes and failed points."""
         found = self.found
         self.box.clear()
         if found is None:
@@ -191,7 +193,7 @@ class Study:
                 )
 
     def read(self, name: str, value: float) -> float:
-        """Return a parameter's value in the unit in which it is shown."""
+        """Convert a parameter's value from SI to its display unit."""
         known = self.session.parameters()
         return shown(known[name][0], value) if name in known else value
 
@@ -201,7 +203,7 @@ class Study:
 
 
 def options(found: Map, ink: str, read: Callable[[str, float], float]) -> dict[str, Any]:
-    """Return a curve over one parameter, colours over two, as ECharts reads it."""
+    """Return options for ECharts: a curve over one parameter, a colour map over two."""
     text = {"color": ink}
     title = found.measure + (f" [{found.unit}]" if found.unit not in ("", "1") else "")
     values = [[read(axis.name, value) for value in axis.values] for axis in found.axes]

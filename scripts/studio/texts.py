@@ -1,4 +1,4 @@
-"""Texts of descriptions: read from wherever they come, as data, with values of parameters written into them."""
+"""Texts of descriptions: read from any source, parsed, and edited with values of parameters."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ gravity = [0, 0, -9.81]
 
 
 def text_of(source: str, settings: Mapping[str, float] | None = None) -> str:
-    """Return the text of a description; `settings` are those of what generates it.
+    """Return the text of a description; `settings` are those of its generator.
 
-    Library generators and foreign files become JSON, `new:TEMPLATE` becomes a template.
+    Library generators and files of other formats become JSON, `new:TEMPLATE` becomes a template.
     """
     if source.startswith(NEW):
         from kinetree.scripts.commands.new import content
@@ -53,7 +53,7 @@ def is_json(text: str) -> bool:
 
 
 def plain(text: str) -> dict[str, Any]:
-    """Return the text as a dict."""
+    """Parse the text of a description and return it as a dict."""
     return parse_json(text) if is_json(text) else parse_toml(text)
 
 
@@ -102,7 +102,7 @@ def in_toml(text: str, name: str, value: float) -> str:
 
 
 def reads(text: str, name: str) -> Any:
-    """Return the value that a text gives a parameter."""
+    """Return the value of a parameter in a text."""
     try:
         found = plain(text)["parameters"][name]
     except (ValueError, KeyError):
@@ -111,8 +111,8 @@ def reads(text: str, name: str) -> Any:
 
 
 def with_plots(text: str, name: str, columns: list[str]) -> str:
-    """Return the text with a set of plots in [report.plots]; one of the same name is replaced in
-    JSON and refused in TOML.
+    """Return the text with a set of plots in [report.plots]; an existing set of the name is
+    replaced in JSON and raises an error in TOML.
     """
     content = plain(text)
     known = content.get("report", {}).get("plots", {})
@@ -126,7 +126,7 @@ def with_plots(text: str, name: str, columns: list[str]) -> str:
 
 
 def with_shown_name(text: str, name: str, shown: str) -> str:
-    """Return the text with the name that plots show for a variable; an empty one takes it back."""
+    """Return the text with the display name of a variable; an empty name removes it."""
     content = plain(text)
     names = content.setdefault("report", {}).setdefault("names", {})
     names.pop(name, None)
@@ -155,7 +155,7 @@ def with_shown_name(text: str, name: str, shown: str) -> str:
 
 
 def shown_names_in(text: str) -> Any:
-    """Return the names of variables that a text gives; nothing where it cannot be read."""
+    """Return the display names of variables in a text; empty if it cannot be read."""
     try:
         return plain(text).get("report", {}).get("names", {})
     except ValueError:

@@ -1,4 +1,6 @@
-"""Stages of runs on a line of time: when each began and ended and why, a bar per run to compare them, a click to see the instant."""
+"""Timeline of stages: begin, end and cause of each stage, one bar per run, and a click that shows
+the instant in the scene.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ EVENTS = 200
 
 @dataclass(frozen=True)
 class Span:
-    """A stage of a run."""
+    """One stage of a run with its begin, end and cause."""
 
     name: str
     begin: float
@@ -56,13 +58,13 @@ def spans(result: Any) -> list[Span]:
 
 
 def colour(name: str, groups: dict[str, str]) -> str:
-    """Return one colour for stages whose names differ by number only."""
+    """Return one colour for stages whose names differ only by a number."""
     group = re.sub(r"[\s_-]*\d+$", "", name)
     return groups.setdefault(group, COLOURS[len(groups) % len(COLOURS)])
 
 
 class Timeline:
-    """Bars of all runs and a table of the selected one."""
+    """Bars of all runs and a table of the selected run."""
 
     def __init__(self, session: Session, seek: Callable[[float], Any]):
         self.session, self.seek = session, seek
@@ -124,7 +126,7 @@ class Timeline:
                 tick.on("click", lambda _, t=event.time: self.seek(t))
 
     def _table(self, finished: Finished) -> None:
-        """Begin, end, length and cause of every stage, then the events."""
+        """Show a table with begin, end, length and cause of every stage, then the events."""
         result = finished.result
         rows = [
             {"name": span.name or "run", "begin": written(span.begin, 6), "end": written(span.end, 6), "length": written(span.end - span.begin, 4),

@@ -1,4 +1,4 @@
-"""Values of parameters: shown in the units in which they were described, written to files and read from them."""
+"""Values of parameters: converted to display units, written to files and read from them."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ Parameters = Mapping[str, tuple[Parameter, float]]
 
 
 def unit_of(parameter: Parameter) -> str:
-    """Return the unit in which a parameter is shown."""
+    """Return the display unit of a parameter."""
     return parameter.display_unit or parameter.unit
 
 
 def shown(parameter: Parameter, value: float) -> float:
-    """Return a value in its display unit without conversion residues."""
+    """Return a value in its display unit, without rounding residues of the conversion."""
     unit = unit_of(parameter)
     return float(f"{float(parse_unit(unit).from_si(value)):.{DIGITS}g}") if unit else value
 
 
 def inside(parameter: Parameter, value: float) -> float:
-    """Return a shown value in SI."""
+    """Return a displayed value in SI units."""
     unit = unit_of(parameter)
     return float(parse_unit(unit).to_si(value)) if unit else value
 
 
 def as_csv(parameters: Parameters, settings: Mapping[str, tuple[Argument, float]]) -> str:
-    """Return a row per setting and parameter, for spreadsheets and `--set @FILE`."""
+    """Return settings and parameters as CSV for spreadsheets and `--set @FILE`."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(HEAD)
@@ -47,7 +47,7 @@ def as_csv(parameters: Parameters, settings: Mapping[str, tuple[Argument, float]
 
 
 def read_values(rows: Iterable[Row], parameters: Parameters) -> dict[str, float]:
-    """Return SI values from rows of name, value and unit; raise ValueError for invalid ones."""
+    """Return SI values from rows of name, value and unit; raise ValueError for invalid rows."""
     found = {}
     for name, value, unit in rows:
         if name not in parameters:
@@ -59,7 +59,7 @@ def read_values(rows: Iterable[Row], parameters: Parameters) -> dict[str, float]
 
 
 def as_number(name: str, value: Any) -> float:
-    """Return a value of a file as a number."""
+    """Return a value in a file as a number."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -67,8 +67,8 @@ def as_number(name: str, value: Any) -> float:
 
 
 def converted(name: str, value: Any, unit: str, own: str) -> float:
-    """Return a number in SI from the unit that the file gives, else from the one in which it is
-    shown.
+    """Return a number in SI units, converted from the unit in the file or else from the display
+    unit.
     """
     number = as_number(name, value)
     if not unit:

@@ -238,7 +238,7 @@ def test_cosim_report_is_written_as_csv_rows(tmp_path: Path):
         and told["smallest_step_s"] is None
         and told["peak_pressure_bar"] is None
     )
-    assert steps_of(outcome) == "0 steps of 0 to 0 s" and (
+    assert steps_of(outcome) == "0 communication steps of 0 to 0 s" and (
         told["energy_residual_J"],
         told["energy_residuals_J"],
     ) == (0.0, {})
