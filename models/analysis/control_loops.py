@@ -1,23 +1,32 @@
 """Control loops about an equilibrium: each opened at its command, with its stability margins.
 
-A continuous controller is linearised with the mechanism. A sampled one is analysed in discrete
-time: its unlimited law is differentiated about the equilibrium (exact, since it is linear within
-its limits) and combined with the plant under a held command, the controller's delay and its largest
-jitter. All other controllers stay closed; sampled ones then act as in equilibrium
-(models/controllers/expansion.py).
+A continuous controller is linearised with the mechanism. A sampled one is analysed from sample to
+sample, together with all sampled controllers whose samples fall on its own: unlimited laws,
+differentiated about the equilibrium (exact, since they are linear within their limits), and the
+plant under held commands with their delays and largest jitters
+(models/analysis/sampled_controllers.py). Other sampled controllers stand as continuous laws: the
+loop says so, and its stability is that of all controllers together over their common period.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from kinetree.models.analysis.frequency_response import Margins, StateSpace, margins
-from kinetree.models.analysis.sampled_loops import SampledLoop, held_plant
-from kinetree.models.controllers.expansion import actuators_of, commands_of, values_of
+from kinetree.models.analysis.sampled_controllers import SampledLaw, Steps, stable_together
+from kinetree.models.analysis.sampled_loops import SampledLoop
+from kinetree.models.controllers.expansion import (
+    PERIOD_TOLERANCE,
+    actuators_of,
+    commands_of,
+    in_order,
+    values_of,
+)
 from kinetree.models.controllers.laws import Law, law_of
 from kinetree.models.controllers.observers import sensors_of
 from kinetree.models.description.names import expressions
@@ -26,6 +35,7 @@ from kinetree.models.expressions.parse import evaluate_constant, names, parse
 from kinetree.models.language.parts.controller_parts import Controlled
 
 if TYPE_CHECKING:
+    from kinetree.models.analysis.equilibrium import Equilibrium
     from kinetree.models.analysis.operating_point import RunInstant
     from kinetree.models.system.system import System
 
@@ -44,70 +54,176 @@ class ControlLoop:
     loop: StateSpace
     margins: Margins
     limited: bool  # its command rests at one of its limits
+    said: str = ""  # what is not exact; stability that is not known is not called stable
 
 
-def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> list[ControlLoop]:
-    """Return the loops of all single-command controllers whose measurement depends on the command."""
-    from kinetree.models.analysis.linearization import linearize
-    from kinetree.models.system.controller_variants import opened, resting
+def control_loops(
+    system: System, inputs: Mapping[str, float] | None = None, delay: float = 0.0
+) -> list[ControlLoop]:
+    """Return the loops of all single-command controllers whose measurement depends on the command,
+    with a further dead time [s].
+    """
+    from kinetree.models.system.controller_variants import resting
 
     written = system.description.written
     if not written.controllers:
         return []
     present = resting(system)
-    rest = present.equilibrium(inputs=inputs)
-    values, unread = values_of(written), sensors_of_observers(written)
+    about = AboutRest(system, present.equilibrium(inputs=inputs), dict(inputs or {}), delay)
+    unread = sensors_of_observers(written)
     found = []
     for name, controller in written.controllers.items():
         if commands_of(name, controller) != [name] or name in unread:
             continue
-        broken = opened(system, name)
-        numbers = {
-            key: evaluate_or_default(getattr(controller, key), values)
-            for key in ("period", "delay", "jitter")
+        number = about.numbers(name)
+        loop, said = about.sampled_loop(name) if number.period else about.continuous_loop(name)
+        if not (np.any(loop.C) and np.any(loop.B)):
+            continue
+        late = number.delay if number.period else delay
+        each = margins(loop, delay=0.0 if number.period else delay)
+        if said:
+            each = replace(each, stable=about.together is True)
+        found.append(
+            ControlLoop(name, number.period, late, loop, each, about.stuck(name, name), said)
+        )
+    return found
+
+
+class Sampling(NamedTuple):
+    """How a controller samples."""
+
+    period: float  # s, 0: continuous
+    delay: float  # s, with the largest jitter and a further dead time
+
+
+class AboutRest:
+    """A mechanism at rest, whose controllers are taken one by one or together."""
+
+    def __init__(
+        self, system: System, rest: Equilibrium, inputs: dict[str, float], delay: float
+    ) -> None:
+        self.system, self.rest, self.inputs, self.delay = system, rest, inputs, delay
+        self.controllers = system.description.written.controllers
+        self.values = values_of(system.description.written)
+        self.periods = {
+            name: self.numbers(name).period
+            for name, _ in in_order(system.description.written)
+            if name in self.controllers and self.numbers(name).period
         }
+        self.opened: dict[frozenset[str], tuple[StateSpace, list[SampledLaw]]] = {}
+
+    def numbers(self, name: str) -> Sampling:
+        """Return period and delay of a controller [s]."""
+        period, delay, jitter = (
+            evaluate_or_default(getattr(self.controllers[name], key), self.values)
+            for key in ("period", "delay", "jitter")
+        )
+        return Sampling(period, delay + jitter + self.delay)
+
+    def stuck(self, name: str, command: str) -> bool:
+        """Return whether a command rests at one of the limits of its controller."""
         low, high = (
-            evaluate_or_default(getattr(controller, key), values, bound)
+            evaluate_or_default(getattr(self.controllers[name], key), self.values, bound)
             for key, bound in (("low", -np.inf), ("high", np.inf))
         )
-        stuck = not low < rest.outputs[name] < high
-        # between its limits a law is linear; differences of one that is clipped would reach the limits where gains are large
-        law = law_of(
-            name, controller, [command_limits(controller) if stuck else without_limits], "0"
-        )
-        wanted = (
-            [f"{name}.{key}" for key in law.samples] if numbers["period"] else [f"{name}.wants"]
-        )
-        states = {
-            state: value for state, value in rest.states.items() if state in broken.compiled.states
-        }
-        given = {
-            key: value for key, value in (inputs or {}).items() if key in broken.compiled.inputs
-        } | {name: rest.outputs[name]}
+        return not low < self.rest.outputs[command] < high
+
+    def law(self, name: str) -> Law:
+        """Return the law of a controller, with the limits at which its commands rest.
+
+        Between its limits a law is linear; differences of one that is clipped would reach the
+        limits where gains are large.
+        """
+        controller = self.controllers[name]
+        limits = [
+            command_limits(controller) if self.stuck(name, command) else without_limits
+            for command in commands_of(name, controller)
+        ]
+        return law_of(name, controller, limits, "0")
+
+    def linear(self, names: Collection[str], wanted: Sequence[str]) -> StateSpace:
+        """Return the mechanism from the commands of opened controllers to what is wanted."""
+        from kinetree.models.analysis.linearization import linearize
+        from kinetree.models.system.controller_variants import opened
+
+        broken, rest = opened(self.system, names), self.rest
+        known = broken.compiled
+        states = {state: rest.states[state] for state in rest.states if state in known.states}
+        commands = [
+            command for name in names for command in commands_of(name, self.controllers[name])
+        ]
+        given = {key: value for key, value in self.inputs.items() if key in known.inputs}
+        given |= {command: rest.outputs[command] for command in commands}
         linear = linearize(broken, rest.t, rest.q, None, given, wanted, states)
-        plant = linear.part([name], wanted).moving()
-        if numbers["period"]:
-            known = dict(values) | {
-                key: value
-                for key, value in (rest.outputs | rest.states).items()
-                if key.startswith(f"{name}.")
-            }
-            plant = held_plant(plant, numbers["period"], numbers["delay"] + numbers["jitter"]).then(
-                law_of_samples(name, law, known, numbers["period"])
-            )
-        loop = negated_loop(plant if numbers["period"] else plant.seen())
-        if np.any(loop.C) and np.any(loop.B):
-            found.append(
-                ControlLoop(
-                    name,
-                    numbers["period"],
-                    numbers["delay"] + numbers["jitter"],
-                    loop,
-                    margins(loop),
-                    stuck,
+        return linear.part(commands, wanted).moving()
+
+    def between(self, names: Sequence[str]) -> tuple[StateSpace, list[SampledLaw]]:
+        """Return the plant between sampled controllers, which are all opened, and their laws."""
+        key = frozenset(names)
+        if key not in self.opened:
+            laws = {name: self.law(name) for name in names}
+            wanted = [
+                f"{name}.{entry}" for name, law in laws.items() for entry in (*law.samples, *law.given)
+            ]
+            plant = self.linear(names, wanted).leading_to_outputs()
+            found, command, read = [], 0, 0
+            for name, law in laws.items():
+                own = commands_of(name, self.controllers[name])
+                count = len(law.samples) + len(law.given)
+                number = self.numbers(name)
+                found.append(
+                    SampledLaw(
+                        name,
+                        number.period,
+                        number.delay,
+                        range(command, command + len(own)),
+                        range(read, read + count),
+                        law_of_samples(
+                            name, law, self.known(name), number.period, (*law.samples, *law.given)
+                        ),
+                    )
                 )
-            )
-    return found
+                command, read = command + len(own), read + count
+            self.opened[key] = plant, found
+        return self.opened[key]
+
+    def known(self, name: str) -> dict[str, float]:
+        """Return the numbers that a law of a controller takes, at rest."""
+        every = self.rest.outputs | self.rest.states
+        own = {key: value for key, value in every.items() if key.startswith(f"{name}.")}
+        return self.values | own
+
+    def sampled_loop(self, name: str) -> tuple[StateSpace, str]:
+        """Return the loop of a sampled controller, opened at its command, and what is not exact."""
+        period = self.periods[name]
+        within = [
+            other
+            for other, its in self.periods.items()
+            if abs(round(period / its) * its - period) <= PERIOD_TOLERANCE * period
+        ]
+        plant, laws = self.between(within)
+        loop = Steps(plant, laws).whole(period, name)
+        return negated_loop(loop), self.not_exact(set(self.periods) - set(within))
+
+    def continuous_loop(self, name: str) -> tuple[StateSpace, str]:
+        """Return the loop of a continuous controller, opened at its command, and what is not exact."""
+        loop = negated_loop(self.linear([name], [f"{name}.wants"]).leading_to_outputs())
+        return loop, self.not_exact(self.periods)
+
+    def not_exact(self, names: Collection[str]) -> str:
+        """Return which sampled controllers a loop has as continuous ones, as a text."""
+        if not names:
+            return ""
+        listed = ", ".join(f"'{name}' ({self.periods[name]:g} s)" for name in sorted(names))
+        said = f"margins approximate: {listed} stand as continuous laws in this loop"
+        exact = "stability exact from sample to sample of all"
+        unknown = "periods without a common multiple: nothing is said on stability"
+        return f"{said}; {unknown if self.together is None else exact}"
+
+    @cached_property
+    def together(self) -> bool | None:
+        """Return whether the mechanism with all controllers is stable; None where periods have no common multiple."""
+        return stable_together(*self.between(list(self.periods)))
 
 
 @dataclass(frozen=True)
@@ -234,11 +350,18 @@ def negated_loop(loop: StateSpace) -> StateSpace:
     return StateSpace(loop.A, loop.B, -loop.C, -loop.D)
 
 
-def law_of_samples(name: str, law: Law, known: Mapping[str, float], period: float) -> SampledLoop:
-    """Return the law of a sampled controller, linearised about equilibrium, as a discrete
-    state-space system.
+def law_of_samples(
+    name: str,
+    law: Law,
+    known: Mapping[str, float],
+    period: float,
+    reads: Sequence[str] | None = None,
+) -> SampledLoop:
+    """Return the discrete state-space law of a sampled controller about equilibrium, from what it
+    reads (by default what it measures).
     """
-    memory, samples = ([f"{name}.{key}" for key in keys] for keys in (law.memory, law.samples))
+    entries = list(law.samples) if reads is None else reads
+    memory, samples = ([f"{name}.{key}" for key in keys] for keys in (law.memory, entries))
     texts = [*law.memory.values(), *law.commands]
 
     def at(key: str, move: float) -> np.ndarray:

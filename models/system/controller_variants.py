@@ -11,7 +11,7 @@ from kinetree.models.controllers.expansion import commands_of, expanded
 from kinetree.models.system.system import System
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from kinetree.models.analysis.equilibrium import Equilibrium
     from kinetree.models.description.schema import Description
@@ -76,9 +76,9 @@ def start_of(system: System) -> dict[str, float]:
     return {name: float(value) for name, value in (*coordinates, *states)}
 
 
-def opened(system: System, name: str) -> System:
-    """Return the steady-state system with the command of one controller as an input."""
-    return unprepared(expanded(system.description.written, rest=True, broken=name))
+def opened(system: System, names: str | Collection[str]) -> System:
+    """Return the system at equilibrium with the commands of one or several controllers as inputs."""
+    return unprepared(expanded(system.description.written, rest=True, broken=names))
 
 
 def unprepared(description: Description, starts: Mapping[str, float] | None = None) -> System:
