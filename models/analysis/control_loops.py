@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -54,7 +53,8 @@ class ControlLoop:
     loop: StateSpace
     margins: Margins
     limited: bool  # its command rests at one of its limits
-    said: str = ""  # what is not exact; stability that is not known is not called stable
+    said: str = ""  # what is not exact
+    known: bool = True  # whether its stability is; if not, it is not called stable
 
 
 def control_loops(
@@ -79,12 +79,21 @@ def control_loops(
         loop, said = about.sampled_loop(name) if number.period else about.continuous_loop(name)
         if not (np.any(loop.C) and np.any(loop.B)):
             continue
-        late = number.delay if number.period else delay
+        late = number.delay + delay
         each = margins(loop, delay=0.0 if number.period else delay)
-        if said:
-            each = replace(each, stable=about.together is True)
+        whole = about.together(name) if said else each.stable
+        each = replace(each, stable=whole is True)
         found.append(
-            ControlLoop(name, number.period, late, loop, each, about.stuck(name, name), said)
+            ControlLoop(
+                name,
+                number.period,
+                late,
+                loop,
+                each,
+                about.stuck(name, name),
+                said,
+                whole is not None,
+            )
         )
     return found
 
@@ -93,7 +102,7 @@ class Sampling(NamedTuple):
     """How a controller samples."""
 
     period: float  # s, 0: continuous
-    delay: float  # s, with the largest jitter and a further dead time
+    delay: float  # s, with the largest jitter
 
 
 class AboutRest:
@@ -118,7 +127,7 @@ class AboutRest:
             evaluate_or_default(getattr(self.controllers[name], key), self.values)
             for key in ("period", "delay", "jitter")
         )
-        return Sampling(period, delay + jitter + self.delay)
+        return Sampling(period, delay + jitter)
 
     def stuck(self, name: str, command: str) -> bool:
         """Return whether a command rests at one of the limits of its controller."""
@@ -163,7 +172,9 @@ class AboutRest:
         if key not in self.opened:
             laws = {name: self.law(name) for name in names}
             wanted = [
-                f"{name}.{entry}" for name, law in laws.items() for entry in (*law.samples, *law.given)
+                f"{name}.{entry}"
+                for name, law in laws.items()
+                for entry in (*law.samples, *law.given)
             ]
             plant = self.linear(names, wanted).leading_to_outputs()
             found, command, read = [], 0, 0
@@ -202,28 +213,41 @@ class AboutRest:
             if abs(round(period / its) * its - period) <= PERIOD_TOLERANCE * period
         ]
         plant, laws = self.between(within)
-        loop = Steps(plant, laws).whole(period, name)
-        return negated_loop(loop), self.not_exact(set(self.periods) - set(within))
+        loop = Steps(plant, self.delayed(laws, name)).whole(period, name)
+        return negated_loop(loop), self.not_exact(name, set(self.periods) - set(within))
+
+    def delayed(self, laws: Sequence[SampledLaw], name: str) -> list[SampledLaw]:
+        """Return laws of which one has the further dead time."""
+        return [
+            replace(law, delay=law.delay + self.delay) if law.name == name else law for law in laws
+        ]
 
     def continuous_loop(self, name: str) -> tuple[StateSpace, str]:
         """Return the loop of a continuous controller, opened at its command, and what is not exact."""
         loop = negated_loop(self.linear([name], [f"{name}.wants"]).leading_to_outputs())
-        return loop, self.not_exact(self.periods)
+        return loop, self.not_exact(name, self.periods)
 
-    def not_exact(self, names: Collection[str]) -> str:
+    def not_exact(self, name: str, names: Collection[str]) -> str:
         """Return which sampled controllers a loop has as continuous ones, as a text."""
         if not names:
             return ""
         listed = ", ".join(f"'{name}' ({self.periods[name]:g} s)" for name in sorted(names))
         said = f"margins approximate: {listed} stand as continuous laws in this loop"
         exact = "stability exact from sample to sample of all"
-        unknown = "periods without a common multiple: nothing is said on stability"
-        return f"{said}; {unknown if self.together is None else exact}"
+        if self.together(name) is not None:
+            return f"{said}; {exact}"
+        if name not in self.periods and self.delay:
+            return f"{said}; stability with a dead time is not known"
+        return f"{said}; stability is not known, as the periods have no common multiple"
 
-    @cached_property
-    def together(self) -> bool | None:
-        """Return whether the mechanism with all controllers is stable; None where periods have no common multiple."""
-        return stable_together(*self.between(list(self.periods)))
+    def together(self, name: str) -> bool | None:
+        """Return whether the mechanism with all controllers is stable, one of them with the further
+        dead time; None where the periods have no common multiple or that controller is continuous.
+        """
+        if self.delay and name not in self.periods:
+            return None
+        plant, laws = self.between(list(self.periods))
+        return stable_together(plant, self.delayed(laws, name))
 
 
 @dataclass(frozen=True)
@@ -250,7 +274,9 @@ def sensors_of_observers(written: Description) -> set[str]:
     }
 
 
-def stage_loops(system: System, inputs: Mapping[str, float] | None = None) -> list[StageLoops]:
+def stage_loops(
+    system: System, inputs: Mapping[str, float] | None = None, delay: float = 0.0
+) -> list[StageLoops]:
     """Return the loops of continuous single-command controllers at the beginning of every stage.
 
     Each loop is opened at the state that the run has there, the others are closed; sampled
@@ -264,7 +290,7 @@ def stage_loops(system: System, inputs: Mapping[str, float] | None = None) -> li
     found = []
     for time, end in zip(times, [*times[1:], run.time[-1]], strict=True):
         instant = instant_of(system, time + BEGUN * max(1.0, abs(time)), inputs)
-        loops = [within_stage(each, end - time) for each in loops_at(system, instant)]
+        loops = [within_stage(each, end - time) for each in loops_at(system, instant, delay)]
         found.append(StageLoops(system.stages[instant.stage].name, float(time), loops))
     return found
 
@@ -277,7 +303,8 @@ def within_stage(each: ControlLoop, duration: float) -> ControlLoop:
     growing = values[values.real > 0.0]
     drifts = np.abs(growing.imag) <= DRIFT * np.abs(values).max(initial=0.0)
     slow = drifts & (growing.real * duration < 1.0)
-    stable = each.margins.stable or bool(slow.all())
+    soon = each.delay == 0.0 or each.delay < margins(each.loop).delay
+    stable = each.margins.stable or (bool(slow.all()) and soon)
     return replace(each, margins=replace(each.margins, stable=stable))
 
 
@@ -291,7 +318,7 @@ def worst_loop(stages: list[StageLoops]) -> tuple[StageLoops, ControlLoop] | Non
     return min(pairs, key=rank, default=None)
 
 
-def loops_at(system: System, instant: RunInstant) -> list[ControlLoop]:
+def loops_at(system: System, instant: RunInstant, delay: float = 0.0) -> list[ControlLoop]:
     """Return the loops of continuous single-command controllers at an instant of a run."""
     from kinetree.models.analysis.linearization import linearize
     from kinetree.models.analysis.operating_point import controller_memory, system_at_instant
@@ -317,7 +344,8 @@ def loops_at(system: System, instant: RunInstant) -> list[ControlLoop]:
         )
         if np.any(loop.C) and np.any(loop.B):
             limited = not low < given[name] < high
-            found.append(ControlLoop(name, 0.0, 0.0, loop, margins(loop), limited))
+            late = margins(loop, delay=delay)
+            found.append(ControlLoop(name, 0.0, delay, loop, late, limited))
     return found
 
 

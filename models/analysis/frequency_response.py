@@ -10,12 +10,15 @@ modulus the least distance of L from -1; disk: α = 1/max|(S - T)/2| (balanced):
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 POINTS = 60  # frequencies per decade
+SLOPE_STEP = 1e-6  # of a frequency, over which |L| grows or falls
+DECADES = 8  # below the slowest motion, in which a crossover is looked for
 AROUND = np.array(
     [-3.0, -1.0, -0.3, 0.0, 0.3, 1.0, 3.0]
 )  # further ones about every swing, in units of its damping
@@ -99,9 +102,9 @@ class StateSpace:
         """Return the matrix A of the closed loop u = -y."""
         return self.A - self.B @ np.linalg.solve(np.eye(len(self.D)) + self.D, self.C)
 
-    def stands(self, omega: np.ndarray, values: np.ndarray, delay: float) -> bool:
-        """Return whether the closed loop u = -y with dead time `delay` [s] is stable."""
-        return stable_with_delay(self, omega, values, delay)
+    def stands(self, crossovers: Sequence[float], delay: float) -> bool:
+        """Return whether the loop u = -y with dead time is stable; |L| = 1 at the crossovers."""
+        return stable_with_delay(self, crossovers, delay)
 
     def symmetric_frequencies(self, delay: float) -> list[float]:
         """Return the ends of the frequency axis at which a loop with dead time has a real response:
@@ -173,8 +176,10 @@ class Margins:
 
 
 def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.0) -> Margins:
-    """Return the margins of a loop u = -y with dead time, with stability by eigenvalues or Nyquist."""
-    omega = loop.frequencies() if omega is None else omega
+    """Return the margins of a loop u = -y with dead time, with stability by eigenvalues and
+    crossovers.
+    """
+    omega = beyond_crossovers(loop, loop.frequencies()) if omega is None else omega
 
     def at(w: float) -> complex:
         if np.isinf(w):
@@ -199,41 +204,61 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
     ratio = np.abs((1.0 - values) / (1.0 + values)) / 2.0  # |(S - T)/2|
     apart, _ = refined_minimum(lambda w: -abs((1.0 - at(w)) / (1.0 + at(w))) / 2.0, omega, -ratio)
     return Margins(
-        loop.stands(omega, values, delay), above[0], above[1], below[0], least[0], least[1],
+        loop.stands(ones, delay), above[0], above[1], below[0], least[0], least[1],
         float(min(waits, default=np.inf)), near, where, 1.0 / max(-apart, 1e-300),
     )  # fmt: skip
 
 
-def stable_with_delay(
-    loop: StateSpace, omega: np.ndarray, values: np.ndarray, delay: float
-) -> bool:
-    """Return whether the closed loop is stable. With a dead time the Nyquist criterion is used: 1 +
-    L(jω) turns by π per unstable pole of the open loop and π/2 per pole at zero.
+def stable_with_delay(loop: StateSpace, crossovers: Sequence[float], delay: float) -> bool:
+    """Return whether the closed loop is stable, for |L| = 1 at the crossovers [rad/s].
+
+    Without dead time the eigenvalues tell it. As the dead time grows, a pair of roots reaches the
+    imaginary axis at a crossover whenever the phase of L has turned to 180° there: it becomes
+    unstable where |L| falls with frequency, and stable where |L| rises (K. Walton, J. E. Marshall,
+    Direct method for TDS stability analysis, IEE Proc. D 134 (1987) 101).
     """
-    open_poles = np.linalg.eigvals(loop.A)
+    open_poles, values = np.linalg.eigvals(loop.A), np.linalg.eigvals(loop.closed())
+    still = np.abs(values) <= 1e-9 * np.abs(values).max(initial=1e-300)
+    # what is at zero with and without the loop is no matter of it, such as oil that is shut in
+    mine = values if count_integrators(values) > count_integrators(open_poles) else values[~still]
+    unstable = int((np.real(mine) >= 0.0).sum())
     if delay == 0.0:
-        values = np.linalg.eigvals(loop.closed())
-        still = np.abs(values) <= 1e-9 * np.abs(values).max(initial=1e-300)
-        # what is at zero with and without the loop is no matter of it, such as oil that is shut in
-        mine = (
-            values if count_integrators(values) > count_integrators(open_poles) else values[~still]
-        )
-        return bool(np.real(mine).max(initial=-1.0) < 0.0)
-    unstable = int((open_poles.real > 1e-9 * np.abs(open_poles).max(initial=1.0)).sum())
-    fine = np.interp(
-        np.linspace(0, 1, 8 * omega.size), np.linspace(0, 1, omega.size), np.log(omega)
-    )
-    w = np.exp(fine)
-    L = loop.response(w)[:, 0, 0] * np.exp(-1j * w * delay)
-    turned = float(np.unwrap(np.angle(1.0 + L))[-1] - np.angle(1.0 + L)[0])
-    return bool(
-        abs(turned - np.pi * unstable - 0.5 * np.pi * count_integrators(open_poles)) < 0.25 * np.pi
-    )
+        return unstable == 0
+    if np.abs(loop.D).max() >= 1.0:  # roots without end, at the right of the axis
+        return False
+    for w in crossovers:
+        before, here, behind = loop.response(
+            w * np.array([1.0 - SLOPE_STEP, 1.0, 1.0 + SLOPE_STEP])
+        )[:, 0, 0]
+        waits = float(np.angle(-here) % (2.0 * np.pi))
+        reached = max(int(np.floor((w * delay - waits) / (2.0 * np.pi))) + 1, 0)
+        unstable += 2 * reached * (1 if abs(behind) < abs(before) else -1)
+    return unstable <= 0
 
 
 def count_integrators(poles: np.ndarray) -> int:
     """Return the number of poles at zero (integrators)."""
     return int((np.abs(poles) <= 1e-9 * np.abs(poles).max(initial=1e-300)).sum())
+
+
+def beyond_crossovers(loop: StateSpace, omega: np.ndarray) -> np.ndarray:
+    """Return frequencies with those below on which |L| still grows to 1, as that of a slow
+    integrator does.
+    """
+
+    def size(w: float) -> float:
+        return float(np.abs(loop.response(w)[0, 0, 0]))
+
+    low = float(omega[0])
+    for _ in range(DECADES):
+        now = size(low)
+        if now > 1.0 or size(0.1 * low) < 2.0 * now:
+            break
+        low *= 0.1
+    if low == omega[0] or size(low) < 1.0:
+        return omega
+    decades = round(np.log10(omega[0] / low))
+    return np.concatenate((np.geomspace(low, omega[0], decades * POINTS + 1)[:-1], omega))
 
 
 def refined_zeros(values: np.ndarray, omega: np.ndarray, exact) -> list[float]:

@@ -1,9 +1,11 @@
-"""All sampled controllers of a mechanism from sample to sample: the plant between them, and their laws in the order in which a run carries them out.
+"""All sampled controllers of a mechanism from sample to sample: the plant between them, and their
+laws in the order in which a run carries them out.
 
-X = (z, v, memories, commands under way): z moves with the commands v that act; at its instants a law reads, renews its memory and hands on its command,
-which acts at once, or after whole periods and a part of one. Laws of one instant follow one another, each with the commands that earlier ones left
-(models/controllers/expansion.py). The product of all these steps over a common period is exact, whatever periods and delays the laws have; it has one
-input and one output where the opened law samples once in it.
+X = (z, v, memories, commands under way): z moves with the commands v that act. At its instants a law
+reads, renews its memory and gives a command, which acts at once or after its delay. Laws of one
+instant follow one another, each with the commands that earlier ones left
+(models/controllers/expansion.py). The product of these steps over a common period is exact for any
+periods and delays; it has one input and one output where the opened law samples once in it.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ INSTANTS = 4000  # of a common period, at most
 
 @dataclass(frozen=True)
 class SampledLaw:
-    """A linear law from sample to sample: memory⁺ = A memory + B read, commands = C memory + D read."""
+    """A linear law from sample to sample: memory⁺ = A memory + B read, command = C memory + D read."""
 
     name: str
     period: float  # s
@@ -52,7 +54,9 @@ class SampledLaw:
 
 
 def common_period(periods: Sequence[float]) -> float | None:
-    """Return the least common multiple of sample periods [s]; None where their ratios are no small fractions."""
+    """Return the least common multiple of sample periods [s]; None where their ratios are no small
+    fractions.
+    """
     shortest = min(periods)
     least = 1
     for period in periods:
@@ -68,7 +72,7 @@ def common_period(periods: Sequence[float]) -> float | None:
 
 @dataclass
 class Steps:
-    """The product of the steps of one common period: X and the opened command, by those before it."""
+    """The steps of one common period of a plant with sampled laws."""
 
     plant: StateSpace
     laws: Sequence[SampledLaw]
@@ -99,10 +103,12 @@ class Steps:
         now[: self.acting] = self.motions[key] @ now[:end]
 
     def sample(self, now: np.ndarray, number: int, opened: str) -> np.ndarray:
-        """Carry out a law; return its commands, instead of which the last column of `now` is handed on where the law is opened."""
+        """Carry out a law and return its commands; an opened law gives the last column of `now` in
+        their place.
+        """
         law, end = self.laws[number], self.acting + self.plant.B.shape[1]
         rows, own = list(law.reads), law.matrices
-        read = self.plant.C[rows] @ now[: self.acting] + self.plant.D[rows] @ now[self.acting : end]
+        read = np.hstack((self.plant.C[rows], self.plant.D[rows])) @ now[:end]
         memory = now[self.memory[number]].copy()
         wanted = own.C @ memory + own.D @ read
         now[self.memory[number]] = own.A @ memory + own.B @ read
@@ -125,7 +131,9 @@ class Steps:
         now[[self.acting + k for k in self.laws[number].commands]] = now[self.under_way[number][-1]]
 
     def instants(self, period: float) -> list[tuple[float, int, bool]]:
-        """Return time [s], law and whether it samples (or else a late command begins to act), in their order."""
+        """Return the instants in their order: time [s], number of the law, and whether it samples
+        (or a late command of it begins to act).
+        """
         found = []
         for number, law in enumerate(self.laws):
             for k in range(round(period / law.period)):
@@ -138,7 +146,9 @@ class Steps:
         return sorted(found, key=lambda each: (round(each[0] / grain), each[1], each[2]))
 
     def whole(self, period: float, opened: str = "") -> SampledLoop:
-        """Return the motion from one common period to the next, from the opened command to what its law wants."""
+        """Return the motion from one common period to the next, from the opened command to the one
+        that its law gives.
+        """
         now = np.hstack((np.eye(self.size), np.zeros((self.size, 1))))
         time, wanted = 0.0, np.zeros((1, self.size + 1))
         for at, number, samples in self.instants(period):
@@ -156,9 +166,8 @@ class Steps:
 
 
 def stable_together(plant: StateSpace, laws: Sequence[SampledLaw]) -> bool | None:
-    """Return whether a plant with all its sampled laws is stable, exactly; None where their periods have no common multiple.
-
-    What keeps its value with and without the laws does not count.
+    """Return whether a plant with all its sampled laws is stable; None where their periods have no
+    common multiple. What keeps its value with and without the laws does not count.
     """
     period = common_period([law.period for law in laws])
     if period is None:
@@ -168,4 +177,3 @@ def stable_together(plant: StateSpace, laws: Sequence[SampledLaw]) -> bool | Non
     still = np.abs(values - 1.0) <= STILL
     kept = values if still.sum() > (np.abs(alone - 1.0) <= STILL).sum() else values[~still]
     return bool(np.abs(kept).max(initial=0.0) < 1.0)
-

@@ -10,6 +10,7 @@ Computer-Controlled Systems, 3rd ed., 1997, ch. 2 and 3).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +64,7 @@ class SampledLoop(StateSpace):
         even = np.geomspace(first, last, max(2, int(POINTS * np.log10(last / first))))
         return np.unique(np.concatenate((even, close[(close > first) & (close < last)])))
 
-    def stands(self, omega: np.ndarray, values: np.ndarray, delay: float) -> bool:
+    def stands(self, crossovers: Sequence[float], delay: float) -> bool:
         """Return whether the closed loop is stable.
 
         States that are constant with and without the loop, such as locked oil, are not counted as

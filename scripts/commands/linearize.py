@@ -132,14 +132,14 @@ def linearize(
         one_of(name, system.compiled.inputs, "--inputs") for name in names_of(chosen)
     ] or seen_inputs(system)
     linear = place(system, at, given, outputs)
-    loops = loops_of(system, given) if (with_margins or parts) and at == "rest" else []
+    loops = loops_of(system, given, delay) if (with_margins or parts) and at == "rest" else []
     if (with_margins or bode or nyquist or parts or tones) and not (ins and outputs) and not loops:
         raise BadInput(
             "frequency responses need an input and an output: describe them in [inputs] and [outputs]"
         )
     pairs = (with_margins or bool(parts)) and (bool(chosen or wanted) or not loops)
     facts: dict[str, Any] = {**facts_of(linear, ins, outputs, pairs, delay), "loops": loops}
-    facts["stages"] = stages_of(system, given) if with_margins and loops else []
+    facts["stages"] = stages_of(system, given, delay) if with_margins and loops else []
     facts["cycles"] = [
         found for part, width in parts for found in cycles_of(linear, facts, part, width, delay)
     ]
@@ -181,19 +181,19 @@ def seen_inputs(system: System) -> list[str]:
     return [name for name in system.compiled.inputs if name not in hidden]
 
 
-def loops_of(system: System, given: dict[str, float] | None) -> list[Any]:
+def loops_of(system: System, given: dict[str, float] | None, delay: float = 0.0) -> list[Any]:
     """Return the control loops of the controllers inside the mechanism."""
     from kinetree.models.analysis.control_loops import control_loops
 
-    return control_loops(system, given)
+    return control_loops(system, given, delay)
 
 
-def stages_of(system: System, given: dict[str, float] | None) -> list[Any]:
+def stages_of(system: System, given: dict[str, float] | None, delay: float = 0.0) -> list[Any]:
     """Return the control loops at the start of each stage of a run; none without several stages."""
     from kinetree.models.analysis.control_loops import stage_loops
 
     several = len(system.stages) > 1
-    return [each for each in stage_loops(system, given) if each.loops] if several else []
+    return [each for each in stage_loops(system, given, delay) if each.loops] if several else []
 
 
 def names_of(text: str) -> list[str]:
@@ -291,6 +291,8 @@ def told(
                 "name": each.name,
                 "period": each.period,
                 "delay": each.delay,
+                "said": each.said,
+                "stability_known": each.known,
                 **each.margins.to_dict(),
             }
             for each in facts["loops"]
@@ -329,7 +331,10 @@ def cycles_of(
         (f"loop {a} = -{b}, {part}", linear.part([a], [b]), delay)
         for a, b in facts["margin_objects"]
     ]
-    pairs += [(f"controller {each.name}, {part}", each.loop, 0.0) for each in facts["loops"]]
+    pairs += [
+        (f"controller {each.name}, {part}", each.loop, 0.0 if each.period else each.delay)
+        for each in facts["loops"]
+    ]
     return [(name, limit_cycles(loop, part, width, late)) for name, loop, late in pairs]
 
 

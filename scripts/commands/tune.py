@@ -136,7 +136,7 @@ def tell(found: "Design", runs: list[Any], more: list[str], file: Path, path: Pa
 
 def show(found: "Design") -> None:
     """Print gains, margins and a [[loops]] table for `kinetree hil`."""
-    from kinetree.scripts.reports.linear_text import sampling, sentence_of
+    from kinetree.scripts.reports.linear_text import loop_sentence, sampling, sentence_of
     from kinetree.scripts.studies.controller_design import name_of
     from kinetree.scripts.studies.loop_tuning import keeps, snippet
 
@@ -178,7 +178,7 @@ def show(found: "Design") -> None:
     for way, loops in found.closed.items():
         for each in loops:
             typer.echo(
-                f"{WAYS[way]}, controller {each.name} in the mechanism ({sampling(each)}): {sentence_of(each.margins)}"
+                f"{WAYS[way]}, controller {each.name} in the mechanism ({sampling(each)}): {loop_sentence(each)}"
             )
     for note in found.notes:
         typer.echo(note)

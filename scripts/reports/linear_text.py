@@ -47,7 +47,7 @@ def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
         )
     for each in facts["loops"]:
         console.print(
-            f"controller {each.name} ({sampling(each)}): {sentence_of(each.margins)}", markup=False
+            f"controller {each.name} ({sampling(each)}): {loop_sentence(each)}", markup=False
         )
     if facts.get("stages"):
         show_stages(facts["stages"])
@@ -105,9 +105,17 @@ def sampling(each: Any) -> str:
     words = (
         f"{1.0 / each.period:.6g} Hz, delay {1e3 * each.delay:.4g} ms"
         if each.period
-        else "continuous"
+        else "continuous" + (f", delay {1e3 * each.delay:.4g} ms" if each.delay else "")
     )
     return words + ", command at its limit" * each.limited
+
+
+def loop_sentence(each: Any) -> str:
+    """Return a line with the margins of a controller loop and what is not exact about them."""
+    line = sentence_of(each.margins)
+    if not each.known:
+        line = line.replace("unstable", "stability not known", 1)
+    return f"{line}; {each.said}" if each.said else line
 
 
 def sentence_of(margin: Margins) -> str:
@@ -121,8 +129,13 @@ def sentence_of(margin: Margins) -> str:
     if margin.gain_below > 0.0:
         parts.append(f"gain reduction margin {margin.gain_below:.4g}")
     if np.isfinite(margin.phase):
+        size = (
+            f"{-margin.phase:.4g}° (of lead)"
+            if margin.stable and margin.phase < 0.0
+            else f"{margin.phase:.4g}°"
+        )
         parts.append(
-            f"phase margin {margin.phase:.4g}° at {margin.phase_at / hertz:.4g} Hz, delay margin {margin.delay:.4g} s"
+            f"phase margin {size} at {margin.phase_at / hertz:.4g} Hz, delay margin {margin.delay:.4g} s"
         )
     if margin.stable:
         parts.append(

@@ -337,3 +337,42 @@ def test_feedthrough_reaches_its_gain_margin_at_infinite_frequency():
     g = 0.25
     found = margins(StateSpace(-np.eye(1), np.eye(1), 2.0 * g * np.eye(1), -g * np.eye(1)))
     assert found.stable and found.gain == pytest.approx(1.0 / g, rel=1e-9)
+
+
+def with_dead_time(loop: StateSpace, delay: float, order: int = 6) -> np.ndarray:
+    """Return the poles of the closed loop with a dead time by Padé, as a chain of short ones."""
+    part = delay / 4.0
+    rate = 2.0 * order / part
+    lag = StateSpace(*(np.array([[x]]) for x in (-rate, 2.0 * rate, 1.0, -1.0)))
+    for _ in range(4 * order):
+        loop = loop.then(lag)
+    return np.linalg.eigvals(loop.closed())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_stability_with_dead_time_matches_eigenvalues(seed):
+    """Poles left and right, and a free axis beside them, which the loop neither moves nor sees."""
+    rng = np.random.default_rng(seed)
+    n = 4
+    A = rng.normal(size=(n, n)) - 0.4 * np.eye(n)
+    B, C = rng.normal(size=(n, 1)), 2.0 * rng.normal(size=(1, n))
+    plain = StateSpace(A, B, C, np.zeros((1, 1)))
+    free = np.zeros((n + 3, n + 3))
+    free[:n, :n], free[n, n + 1] = A, 1.0
+    beside = StateSpace(
+        free, np.vstack((B, np.zeros((3, 1)))), np.hstack((C, np.zeros((1, 3)))), plain.D
+    )
+    for delay in (0.02, 0.1, 0.3, 0.8, 2.0):
+        right = with_dead_time(plain, delay).real.max()
+        if abs(right) > 1e-2:
+            assert margins(plain, delay=delay).stable == (right < 0.0)
+            assert margins(beside, delay=delay).stable == (right < 0.0)
+
+
+def test_slow_integrator_has_a_phase_margin():
+    """k/s beside fast poles crosses at k, far below all motions."""
+    k = 1.3e-4
+    A = np.diag([0.0, -10.0])
+    loop = StateSpace(A, np.array([[1.0], [1.0]]), np.array([[k, 0.0]]), np.zeros((1, 1)))
+    found = margins(loop)
+    assert found.phase_at == pytest.approx(k) and found.phase == pytest.approx(90.0)

@@ -171,7 +171,7 @@ def test_limit_cycles_are_reported_for_every_loop(monkeypatch: pytest.MonkeyPatc
     )
     facts = {
         "margin_objects": {("u", "y"): None},
-        "loops": [SimpleNamespace(name="pid", loop="inner")],
+        "loops": [SimpleNamespace(name="pid", loop="inner", period=0.1, delay=0.0)],
     }
     found = linearize.cycles_of(Motion(), facts, "overlap", 0.25, 0.5)  # type: ignore[arg-type]
     pair, own = (
@@ -186,7 +186,7 @@ def test_results_convert_to_plain_data():
     facts = {
         "modes": [SimpleNamespace(to_dict=lambda: {"frequency": 1.0})], "zero_array": np.array([1.0 - 2j]), "said": ["a"], "sweep": None,
         "margin_objects": {("u", "y"): margins}, "cycles": [("loop", [SimpleNamespace(amplitude=0.5)])],
-        "loops": [SimpleNamespace(name="pid", period=0.1, delay=0.2, margins=margins)],
+        "loops": [SimpleNamespace(name="pid", period=0.1, delay=0.2, margins=margins, said="", known=True)],
         "stages": [SimpleNamespace(stage="lift", time=1.5, loops=[SimpleNamespace(name="pd", margins=margins)])],
     }  # fmt: skip
     found = linearize.told(Motion(), ["u"], ["y", "z"], facts, "rest")  # type: ignore[arg-type]
@@ -195,7 +195,7 @@ def test_results_convert_to_plain_data():
         "at": "rest", "moving": {"v": 1.0}, "changing": {"w": 2.0}, "states": ["a", "b"], "inputs": ["u"], "outputs": ["y", "z"],
         "modes": [{"frequency": 1.0}], "zeros": [[1.0, -2.0]], "said": ["a"], "margins": [{"input": "u", "output": "y", "gain": 2.0}],
         "limit_cycles": [{"loop": "loop", "cycles": [{"amplitude": 0.5}]}], "sweep": None,
-        "controllers": [{"name": "pid", "period": 0.1, "delay": 0.2, "gain": 2.0}],
+        "controllers": [{"name": "pid", "period": 0.1, "delay": 0.2, "said": "", "stability_known": True, "gain": 2.0}],
         "stages": [{"stage": "lift", "time": 1.5, "name": "pd", "gain": 2.0}],
     }  # fmt: skip
 
@@ -247,7 +247,7 @@ def linear(monkeypatch: pytest.MonkeyPatch) -> Asked:
     monkeypatch.setattr(
         linearize,
         "loops_of",
-        lambda system, given: (
+        lambda system, given, delay=0.0: (
             [SimpleNamespace(name="pid", loop="l", period=0.0, delay=0.0, margins=None)] * log.loops
         ),
     )

@@ -68,7 +68,7 @@ def test_linearisation_prints_all_parts(capsys: pytest.CaptureFixture):
     facts: dict[str, Any] = {
         "modes": [SimpleNamespace(frequency=1.5, damping=-0.0, eigenvalue=complex(-0.1, 9.4), word="swings")], "said": ["[f] is seen nowhere"],
         "zero_array": np.array([-1.0 + 2j, -1.0 - 2j]), "margin_objects": {("f", "y"): margin}, "cycles": [("loop f = -y, dead", [])],
-        "loops": [SimpleNamespace(name="pid", period=0.0, delay=0.0, limited=False, margins=margin)], "sweep": sweep,
+        "loops": [SimpleNamespace(name="pid", period=0.0, delay=0.0, limited=False, margins=margin, said="", known=True)], "sweep": sweep,
     }  # fmt: skip
     linear_text.show("arm", SimpleNamespace(), facts, "2.5")  # type: ignore[arg-type]
     said = capsys.readouterr().out

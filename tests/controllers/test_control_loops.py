@@ -184,3 +184,106 @@ def test_controller_packs_as_own_fmu(tmp_path):
     found = simulate_fmu(str(path), stop_time=1.0, output_interval=0.1, output=["c", "d"])
     assert found["c"][1:] == pytest.approx(2 * 0.5 + 3 * 0.5 * 0.1 * np.arange(10))
     assert found["d"] == pytest.approx(2.0)
+
+
+def two_masses(gain: float, **controllers) -> dict:
+    """Two masses on a spring; controllers push the first by the place of the second."""
+    line = {"type": "prismatic", "axis": "x"}
+    ends = [{"body": "a", "point": [0, 0, 1]}, {"body": "b", "point": [1, 0, 1]}]
+    return {
+        "format": "kinetree/1",
+        "name": "two masses",
+        "parameters": {"k": gain},
+        "gravity": [0, 0, 0],
+        "bodies": {"a": {"mass": 1.0}, "b": {"mass": 1.0}},
+        "joints": {
+            "a": line | {"child": "a", "coordinates": ["xa"]},
+            "b": line | {"child": "b", "coordinates": ["xb"], "start": 0.01},
+        },
+        "forces": {
+            "spring": {"between": ends, "stiffness": 200, "damping": 0.1, "length": 1},
+            "drag": {"coordinate": "xa", "stiffness": 0, "damping": 3},
+        },
+        "actuators": {"act": {"coordinate": "xa"}},
+        "controllers": controllers,
+    }
+
+
+NOTCH = {"kind": "notch", "measure": "-xb", "frequency": 3.174, "depth": 0.0424, "width": 0.7}
+BEHIND = {
+    "measure": "filter", "kp": "k*27.15", "ki": "k*26.76", "kd": "k*11.48", "filter": 0.0169,
+    "drives": "act",
+}  # fmt: skip
+INNER = {"measure": "der(xa)", "setpoint": "outer", "kp": "k*6", "drives": "act"}
+OUTER = {"measure": "xb", "kp": 1.2, "ki": 0.1}
+SAMPLED = {
+    "notch before": lambda k: two_masses(
+        k, filter=NOTCH | {"period": 0.01}, hold=BEHIND | {"period": 0.01, "delay": 0.013}
+    ),
+    "notch behind": lambda k: two_masses(
+        k, hold=BEHIND | {"period": 0.04, "delay": 0.01}, filter=NOTCH | {"period": 0.04}
+    ),
+    "late notch": lambda k: two_masses(
+        k, filter=NOTCH | {"period": 0.02, "delay": 0.05}, hold=BEHIND | {"period": 0.02}
+    ),
+    "faster notch": lambda k: two_masses(
+        k, filter=NOTCH | {"period": 0.015}, hold=BEHIND | {"period": 0.03, "delay": 0.02}
+    ),
+    "cascade": lambda k: two_masses(
+        k,
+        outer=OUTER | {"period": 0.1},
+        hold=INNER | {"period": 0.1, "delay": 0.04},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", SAMPLED)
+def test_instability_starts_at_gain_margin_with_several_sampled_controllers(way):
+    """Whatever the order of the controllers, their delays and a faster period of the other one."""
+    loops = {loop.name: loop for loop in control_loops(load(SAMPLED[way](1.0)).compile())}
+    loop = loops["hold"]
+    assert loop.margins.stable and not loop.said and 1.05 < loop.margins.gain < 1e3
+    for part, grows in ((0.97, False), (1.03, True)):
+        system = load(SAMPLED[way](part * loop.margins.gain)).compile()
+        assert [each.margins.stable for each in control_loops(system)] == [not grows] * len(loops)
+        result = system.simulate(stop_time=40.0, output_step=0.01)
+        motion = np.abs(result["xb"] - result["xb"][-1] * (not grows))
+        assert (motion[-500:].max() > motion[1000:1500].max()) == grows
+
+
+def test_loop_with_slower_controller_says_so_and_is_judged_by_the_whole():
+    """A fast loop inside a slow one has no margins from sample to sample; the stability of both together is exact."""
+    gains = (3.0, 8.0)
+    told, seen = [], []
+    for gain in gains:
+        inner = INNER | {"period": 0.02, "delay": 0.03}
+        outer = OUTER | {"period": 0.5, "kp": f"{gain}"}
+        system = load(two_masses(1.0, outer=outer, hold=inner)).compile()
+        fast, slow = (
+            {loop.name: loop for loop in control_loops(system)}[name] for name in ("hold", "outer")
+        )
+        assert "'outer' (0.5 s)" in fast.said and not slow.said
+        assert fast.margins.stable == slow.margins.stable
+        told.append(fast.margins.stable)
+        result = system.simulate(stop_time=30.0, output_step=0.02)
+        motion = np.abs(result["xb"] - (result["xb"][-1] if told[-1] else 0.0))
+        seen.append(bool(motion[-300:].max() < motion[300:600].max()))
+    assert told == seen and any(told) and not all(told)
+
+
+def test_loop_with_incommensurable_periods_is_not_called_stable():
+    both = two_masses(
+        1.0, filter=NOTCH | {"period": 0.01}, hold=BEHIND | {"period": 0.01 * np.sqrt(2.0)}
+    )
+    for loop in control_loops(load(both).compile()):
+        assert "'" in loop.said and not loop.known and not loop.margins.stable
+
+
+@pytest.mark.parametrize("sampling", [{}, {"period": 0.02, "delay": 0.013}])
+def test_further_dead_time_is_that_of_every_loop(sampling):
+    """Stable with a little less than the delay margin, unstable with a little more."""
+    system = load(slider(**sampling)).compile()
+    (loop,) = control_loops(system)
+    for part, stable in ((0.9, True), (1.1, False)):
+        (late,) = control_loops(system, delay=part * loop.margins.delay)
+        assert late.margins.stable == stable and late.delay > loop.delay

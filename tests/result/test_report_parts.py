@@ -559,7 +559,9 @@ def test_linearisation_report_lists_every_mode(capsys: pytest.CaptureFixture):
         ),
     ]
     lost = Margins(False, math.inf, 0.0, 0.0, math.inf, 0.0, math.inf, 0.0, 0.0, 0.3)
-    loop = SimpleNamespace(name="c", period=0.004, delay=0.0025, limited=False, margins=lost)
+    loop = SimpleNamespace(
+        name="c", period=0.004, delay=0.0025, limited=False, margins=lost, said="", known=True
+    )
     facts = {
         "modes": modes, "said": ["mode 2 is far"], "zero_array": np.array([1 + 2j, 1 - 2j, -3.0]), "margin_objects": {("f", "y"): lost},
         "loops": [loop],
