@@ -30,15 +30,23 @@ class ForceTable(Named):
     """A force element. `kind` is narrowed to one word by every kind."""
 
     kind: str
+    leaves_with: tuple[str, ...] = Field(
+        default=(),
+        description="Bodies with which the force leaves when a stage drops them, such as one whose motion its law reads; those that it acts on need not be named",
+    )
     positive: ClassVar[tuple[str, ...]] = ()  # keys whose numbers must be above 0
     not_negative: ClassVar[tuple[str, ...]] = ()  # keys whose numbers must not be below 0
 
     def bodies(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Return the bodies that the force acts on, with their keys."""
+        """Return the bodies that the force acts on, and those with which it leaves, with their
+        keys.
+        """
         if (body := self._given("body")) is not None:
             yield ("body",), body
         for k, point in enumerate(self._given("between") or ()):
             yield ("between", k, "body"), point.body
+        for k, name in enumerate(self.leaves_with):
+            yield ("leaves_with", k), name
 
     def coordinates(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Return the coordinates that the force acts along, with their keys."""

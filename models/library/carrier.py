@@ -16,8 +16,9 @@ outside (external drives on actuators), cylinders (slewing by two cylinders inst
 forward (feed-forward valve openings over the time of a departure), replan (valve openings and pace
 adapted after each departure), estimated (an observer gives the drives the mass and push force of a
 module: `carrier_observer`); packs (2: the modules lie in two packs side by side, the right one has
-the first half); known_order: the order that the load compensation assumes (-1: the true one). The
-drives are described in `carrier_drives`.
+the first half); blast_field (the load after a departure depends on the distance and the attitude of
+the module instead of on time); known_order: the order that the load compensation assumes (-1: the
+true one). The drives are described in `carrier_drives`.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ def describe(
     replan: int = 0,
     estimated: int = 0,
     packs: int = 1,
+    blast_field: int = 0,
 ) -> dict[str, Any]:
     """Return the description of the basic carrier with the given number of modules."""
     on = parts.Settings(
@@ -65,6 +67,7 @@ def describe(
         flexible=flexible,
         replan=replan,
         estimated=estimated,
+        blast_field=blast_field,
     )
     rest = parts.upper(on, "base", parts.RING)
     turn = parts.rotation("z", "slew", start="slew_command")

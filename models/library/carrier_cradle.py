@@ -54,7 +54,8 @@ def rail_place(on: Settings, point: list[Any]) -> Table:
     if not on.flexible:
         return {"body": "cradle", "point": point}
     x, y, z = point
-    return {"body": "pack", "point": [x - SEAT, y, f"{z} - {AXIS}"]}
+    along = f"{x} - {SEAT}" if isinstance(x, str) else x - SEAT
+    return {"body": "pack", "point": [along, y, f"{z} - {AXIS}"]}
 
 
 def boom_place(on: Settings, point: list[Any]) -> Table:

@@ -71,6 +71,7 @@ def describe(
     replan: int = 0,
     estimated: int = 0,
     packs: int = 1,
+    blast_field: int = 0,
     rigid: int = 0,
 ) -> dict[str, Any]:
     """Return the description of the detailed carrier with the given number of modules."""
@@ -93,6 +94,7 @@ def describe(
         flexible=flexible,
         replan=replan,
         estimated=estimated,
+        blast_field=blast_field,
     )
     rest = parts.upper(on, "frame", [a - b for a, b in zip(parts.RING, PIVOT, strict=True)])
     own = {

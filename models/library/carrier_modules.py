@@ -21,6 +21,7 @@ LOWEST, RECOIL_HEIGHT = (
 )  # heights in the cradle's frame: of the lowest row, and where the load after a departure acts [m]
 ORDERS = ("rows", "outer", "inner", "alternating")
 BLAST = 'departed*blast_factor*table("blast", t - stage_start)'
+STRAIGHT = 1e-10  # square of the angle below which a module counts as in line with its rail [rad²]
 
 
 def push_of(factor: str) -> str:
@@ -180,9 +181,61 @@ def groove(i: int) -> str:
     return f"-pin_radius**2*(guide_stiffness*{beyond} + {rubs})"
 
 
-def tables() -> Table:
-    """Return the tables of latch force over elongation, and of push force and blast over time."""
+def recoil(on: Settings) -> Table:
+    """Return the load on the cradle after a departure: over time, or, one force per module, over
+    the distance of the module from its rail and the angle between both.
+    """
+    x, y, z = carrier_cradle.MOUTH
+    if not on.blast_field:
+        point = [x, "blast_side" if on.packs > 1 else y, z]
+        return {"recoil": recoil_force(on, point, BLAST)}
+    forces: Table = {}
+    for i in range(1, on.n + 1):
+        turned = " + ".join(f"blast_turn{i}[{axis}]**2" for axis in (2, 3))
+        load = f'table("blast_field", blast_distance{i}, sqrt(max({turned}, {STRAIGHT})))'
+        point = [x, cell(i, on.n, on.packs).middle, z]
+        forces[f"recoil{i}"] = {
+            **recoil_force(on, point, f"if(departed*pushed == {i}, blast_factor*{load}, 0)"),
+            "leaves_with": [f"module{i}"],
+        }
+    return forces
+
+
+def recoil_force(on: Settings, point: list[Any], load: str) -> Table:
+    """Return the force of a load [N] on the cradle at a point, against the rails."""
+    place = carrier_cradle.rail_place(on, point)
+    return {**place, "frame": "body", "force": [f"-{load}", 0, 0]}
+
+
+def recoil_outputs(on: Settings) -> Table:
+    """Return what the load after a departure depends on: distance of the rear of a module from
+    where its rail ends, and turns of the module against the rail; and that load.
+    """
+    found: Table = {}
+    for i in range(1, on.n * on.blast_field + 1):
+        _, y, z = place(i, on)
+        end = carrier_cradle.rail_place(on, [f"{REACH} + rail_length - 0.5*module_length", y, z])
+        rear = {"body": f"module{i}", "point": ["-0.5*module_length", 0, 0]}
+        rails = {"reference": {"body": end["body"]}}
+        found |= {
+            f"blast_distance{i}": {"quantity": "distance", "between": [rear, end]},
+            f"blast_turn{i}": {"quantity": "angles", "body": f"module{i}", **rails},
+            f"blast_load{i}": {"quantity": "force", "force": f"recoil{i}"},
+        }
+    return found
+
+
+def tables(on: Settings) -> Table:
+    """Return the tables of latch force over elongation, and of push force and blast over time, or of
+    blast over distance and angle.
+    """
     opens = "latch_strength/latch_stiffness"
+    field = {
+        "x": [0, 0.2, 1.0, 1.5],
+        "y": [0, 0.1, 0.3],
+        "z": [[0, 0, 0], [2000, 1700, 600], [2000, 1500, 300], [0, 0, 0]],
+        "method": "monotone",
+    }
     return {
         "latch": {
             "x": ["-0.1", 0, opens, f"2*{opens}"],
@@ -190,6 +243,7 @@ def tables() -> Table:
         },
         "push": {"x": [0, 0.1, 0.4, 1.0, 1.2], "y": [0, 4000, 4000, 1500, 1500]},
         "blast": {"x": [0, 0.02, 0.1, 0.15], "y": [0, 2000, 2000, 0]},
+        **({"blast_field": field} if on.blast_field else {}),
     }
 
 

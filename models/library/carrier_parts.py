@@ -50,6 +50,7 @@ SWITCHES = (
     "flexible",
     "replan",
     "estimated",
+    "blast_field",
 )
 
 
@@ -129,6 +130,7 @@ class Settings:
             self.flexible,
             self.replan,
             self.estimated,
+            self.blast_field,
         ) = (bool(switches.get(k, 0)) for k in SWITCHES)
         self.electric = switches["drives"] == 3
         self.controlled = switches["drives"] in (1, 3)  # position control inside, too
@@ -259,12 +261,7 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
         bodies[f"module{i}"] = module(on.contacts)
         joints[f"rail{i}"] = carrier_modules.rail(i, on)
         forces |= carrier_modules.module_forces(i, on)
-    x, y, z = carrier_cradle.MOUTH
-    forces["recoil"] = {
-        **carrier_cradle.rail_place(on, [x, "blast_side" if on.packs > 1 else y, z]),
-        "frame": "body",
-        "force": [f"-{carrier_modules.BLAST}", 0, 0],
-    }
+    forces |= carrier_modules.recoil(on)
     eyes = [{"body": "platform", "point": BALANCE[0]}, carrier_cradle.boom_place(on, BALANCE[1])]
     forces["balance"] = {
         "kind": "cylinder",
@@ -301,7 +298,7 @@ def tables(on: Settings) -> Table:
         "y": [0, f"{first}*jack_play", f"{first}*jack_play + 0.2*{second}"],
         "outside": "extrapolated",
     }
-    return {"leg": law, **carrier_modules.tables(), **carrier_compensation.tables(on)}
+    return {"leg": law, **carrier_modules.tables(on), **carrier_compensation.tables(on)}
 
 
 def all_parameters(on: Settings) -> Table:
@@ -407,5 +404,6 @@ def outputs(on: Settings) -> Table:
         | heights
         | carrier_drives.outputs(on)
         | carrier_cradle.outputs(on)
+        | carrier_modules.recoil_outputs(on)
         | {"brow": brow, "energy": {"quantity": "energy"}}
     )

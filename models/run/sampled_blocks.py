@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kinetree.models.controllers.expansion import expanded
-from kinetree.models.description.names import RUN_START, expressions
+from kinetree.models.description.names import RUN_START, expressions, output_names
 from kinetree.models.description.output_parts import Output
 from kinetree.models.description.schema import Description
 from kinetree.models.engine.compiled import Compiled
@@ -93,13 +93,18 @@ def inner_description(
 def needed_outputs(description: Description, texts: Sequence[str]) -> set[str]:
     """Return the outputs that laws of a description, or the given expressions, read."""
     laws = [str(text) for path, text in expressions(description) if path[0] != "outputs"]
+    columns = {
+        column: name
+        for name, output in description.outputs.items()
+        for column in output_names(name, output)
+    }
     waiting, found = [*laws, *texts], set()
     while waiting:
         try:
             read = names(parse(waiting.pop()))
         except ExpressionError:  # told by the checks
             continue
-        for name in read & description.outputs.keys() - found:
+        for name in {columns[each] for each in read & columns.keys()} - found:
             found.add(name)
             waiting += [str(text) for _, text in expressions(description.outputs[name])]
     return found
