@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from slopes import compiled, slopes_of
+from system_slopes import compiled, slopes_of
 
 from kinetree.models import load
 

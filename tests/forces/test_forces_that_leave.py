@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from slopes import compiled, slopes_of
+from system_slopes import compiled, slopes_of
 from translated_engine import in_its_place
 
 from kinetree.models import ModelError, load
@@ -13,7 +13,7 @@ Z = [[(1 + x) * (3 - y) for y in GRID["y"]] for x in GRID["x"]]  # a product of 
 LEAVES = {"leaves_with": ["jet"]}
 
 
-def jet_and_plate(method: str = "linear", **more) -> dict:
+def jet_and_plate(method: str = "linear", more: dict | None = None) -> dict:
     """Return a plate that is pushed by a jet in free flight, by distance and turn; the jet is dropped after 0.3 s."""
     own = {"mass": 2.0, "inertia": [1, 1, 1, 0, 0, 0]}
     return {
@@ -31,7 +31,7 @@ def jet_and_plate(method: str = "linear", **more) -> dict:
             "apart": {"quantity": "distance", "between": [{"body": "plate"}, {"body": "jet"}]},
             "turned": {"quantity": "angles", "body": "jet", "reference": {"body": "plate"}},
         },
-        "forces": {"push": {"coordinate": "back", "value": "-table('field', apart, turned[2])", **more}},
+        "forces": {"push": {"coordinate": "back", "value": "-table('field', apart, turned[2])", **(more or {})}},
         "stages": [{"ends": {"after": 0.3}, "drop": ["jet"]}],
         "run": {"stop_time": 0.5, "output_step": 0.01},
     }  # fmt: skip
@@ -39,7 +39,7 @@ def jet_and_plate(method: str = "linear", **more) -> dict:
 
 def test_force_of_two_variables_accelerates_by_its_law_until_it_leaves():
     """The speed of the plate from the integral of the product of lines; constant once the jet is dropped."""
-    run = load(jet_and_plate(**LEAVES)).compile().simulate(tolerance=1e-10)
+    run = load(jet_and_plate(more=LEAVES)).compile().simulate(tolerance=1e-10)
     with_jet = run.time < 0.3 - 1e-9
     force = -(1 + run["apart"]) * (3 - run["turned[2]"])
     summed = np.concatenate(
@@ -56,13 +56,13 @@ def test_force_of_two_variables_accelerates_by_its_law_until_it_leaves():
 )
 def test_forces_that_read_what_has_left_are_refused(more: dict, says: str):
     with pytest.raises(ModelError, match=says):
-        load(jet_and_plate(**more)).compile().simulate()
+        load(jet_and_plate(more=more)).compile().simulate()
 
 
 @compiled
 @pytest.mark.parametrize("method", ["linear", "monotone", "spline"])
 def test_slopes_over_both_variables_are_those_of_differences(method: str):
-    system = load(jet_and_plate(method, **LEAVES)).compile()
+    system = load(jet_and_plate(method, LEAVES)).compile()
     slopes = slopes_of(system, *system.start())
     exact, near = slopes.matrix(), slopes.by_differences()
     assert slopes.exact and np.abs(near).max() > 0.5
@@ -71,7 +71,7 @@ def test_slopes_over_both_variables_are_those_of_differences(method: str):
 
 def test_models_inside_keep_outputs_whose_components_are_read():
     """An observer's model has the angles whose second one a force reads, and nothing that no law reads."""
-    raw = jet_and_plate(**LEAVES)
+    raw = jet_and_plate(more=LEAVES)
     raw["outputs"]["idle"] = {"quantity": "energy"}
     assert needed_outputs(load(raw).description, []) == {"apart", "turned"}
 
@@ -79,7 +79,7 @@ def test_models_inside_keep_outputs_whose_components_are_read():
 @pytest.mark.slow
 def test_sources_in_c_have_tables_of_two_variables_and_forces_that_leave():
     def run(method: str):
-        system = load(jet_and_plate(method, **LEAVES)).compile()
+        system = load(jet_and_plate(method, LEAVES)).compile()
         return system.simulate(integrator="rk4", step=1e-3)
 
     for method in ("linear", "monotone", "spline"):
