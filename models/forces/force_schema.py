@@ -32,7 +32,8 @@ class ForceTable(Named):
     kind: str
     leaves_with: tuple[str, ...] = Field(
         default=(),
-        description="Bodies with which the force leaves when a stage drops them, such as one whose motion its law reads; those that it acts on need not be named",
+        description="Further bodies with which the force leaves when a stage drops them, such as one "
+        "whose motion its law reads",
     )
     positive: ClassVar[tuple[str, ...]] = ()  # keys whose numbers must be above 0
     not_negative: ClassVar[tuple[str, ...]] = ()  # keys whose numbers must not be below 0
