@@ -1,9 +1,10 @@
 """Steady start pressures: pressures for which a description asks that neither they nor the
 mechanism they support begin to change.
 
-The mechanism keeps its start position. Unknown are the pressures p of parts with start = "steady".
-Their rates must vanish, and so must the generalised forces Tᵀ M u̇ along the directions that these
-pressures act on. If there are more unknown pressures than conditions (oil locked on both sides of a
+The mechanism keeps its start position; what bends starts as it is given, and only motions in which
+nothing bends are balanced (`stiff_directions`). Unknown are the pressures p of parts with start =
+"steady". Their rates must vanish, and so must the generalised forces Tᵀ M u̇ along the directions
+that these pressures act on. If there are more unknown pressures than conditions (oil locked on both sides of a
 piston), those nearest to atmospheric pressure are taken. Newton's method with differences and
 minimum-norm steps; pressures are not negative.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.models.beams.beam_reports import hinge_coordinates
 from kinetree.models.description.schema import Description
 from kinetree.models.language.errors import ModelError, Problem
 from kinetree.models.language.numbers_and_expressions import ATMOSPHERE, STEADY
@@ -21,6 +23,7 @@ from kinetree.models.system.system import System
 MAX_ROUNDS, MAX_HALVINGS = 60, 12
 DIFFERENCE = 1e-5  # of a pressure, at least of 1 bar
 PUSHES = 1e-9  # of the largest force per pressure: less is none
+RIGID = 1e-9  # of the largest rate of what bends: less is none
 GOOD = 1e-9  # of the largest force, and of a pressure per second
 NEARLY = 1e-5  # what is left where laws have corners
 
@@ -92,6 +95,26 @@ def solve_pressures(balance: PressureBalance, least: float) -> tuple[np.ndarray,
     return p, left
 
 
+def stiff_directions(system: System, T: np.ndarray) -> np.ndarray:
+    """Return the directions of motion (columns of T, speeds) in which nothing bends.
+
+    Pressures hold a mechanism as a whole; what bends gives way to its load before it holds it, so
+    that its directions ask for no pressure.
+    """
+    description = system.description
+    bending = hinge_coordinates(description) | {
+        f"der({name}.mode{k})"
+        for name, reduced in description.reduced.items()
+        for k in range(1, len(reduced.stiffness) + 1)
+    }
+    rows = [k for k, speed in enumerate(system.speeds) if speed in bending]
+    if not rows or not T.shape[1]:
+        return T
+    _, sizes, across = np.linalg.svd(T[rows])
+    rank = int(np.sum(sizes > RIGID * max(1.0, sizes[0])))
+    return T @ across[rank:].T
+
+
 class PressureBalance:
     """Residuals of pressure rates and forces at given pressures, at the start of the run."""
 
@@ -101,7 +124,7 @@ class PressureBalance:
         self.q, self.u = system.start()
         self.evaluation = Evaluation(system, t)
         self.places = [c.states.index(name) for name in names]
-        T = Chart(system, t, self.q).T
+        T = stiff_directions(system, Chart(system, t, self.q).T)
         self.forces = T.T @ system.mass_matrix(t, self.q)
         self.start = self.evaluation.start_x.copy()
         self.rows, self.weights = np.zeros(0, dtype=int), np.ones(0)

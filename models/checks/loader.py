@@ -17,6 +17,7 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from kinetree.models.checks.consistency_check import check
+from kinetree.models.checks.plausibility_check import unit_slip
 from kinetree.models.checks.source_validation import validate
 from kinetree.models.controllers.expansion import expanded
 from kinetree.models.description.mass_properties import with_masses
@@ -55,9 +56,11 @@ def describe(source: Source, **overrides: float | str) -> Description:
         raw["parameters"], found = parameter_copies(raw["parameters"], rest, origin)
         problems += found
     parameters = raw.get("parameters", {})
+    declared = dict(parameters) if isinstance(parameters, dict) else {}
     problems += override(
         parameters if isinstance(parameters, dict) else {}, rest, origin, structural
     )
+    slips = [] if problems else slips_of(parameters, rest, declared)
     values, _ = evaluate_parameters(readable(parameters))
     problems += fill_tables(raw, origin) + fill_hulls(raw, origin)
     raw, found = expand_copies(raw, values, origin)
@@ -84,6 +87,8 @@ def describe(source: Source, **overrides: float | str) -> Description:
             + more * (len(problems) >= MOST_PROBLEMS)
         )
     description._file, description._left_out = origin.file, origin.left_out
+    description._slips = tuple(slips)
+    description._warnings = (*slips, *description._warnings)
     return description
 
 
@@ -185,6 +190,19 @@ def readable(parameters: object) -> dict[str, float | str]:
         except PydanticCustomError:
             continue
     return values
+
+
+def slips_of(
+    parameters: dict[str, Any], overrides: Mapping[str, Any], declared: Mapping[str, Any]
+) -> list[Problem]:
+    """Return warnings about overrides in SI that are likely meant in the unit of the description."""
+    found = []
+    for name, value in overrides.items():
+        table = in_si(declared.get(name), PARAMETER_NUMBERS)
+        if isinstance(table, dict) and "display_unit" in table and name in parameters:
+            number = value.item() if hasattr(value, "item") else value
+            found.append(unit_slip(name, number, table["display_unit"], table.get("value")))
+    return [each for each in found if each is not None]
 
 
 def override(

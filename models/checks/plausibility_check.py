@@ -9,13 +9,18 @@ from pydantic import BaseModel
 
 from kinetree.models.description.joint_units import form_units
 from kinetree.models.description.names import expressions
+from kinetree.models.description.reading.source_location import key_path
 from kinetree.models.expressions.nodes import ExpressionError, leaves
 from kinetree.models.expressions.parse import parse
+from kinetree.models.language.errors import Problem
 from kinetree.models.language.parts.input_motion_parts import followings
+from kinetree.models.language.units.si_conversion import Measured
+from kinetree.models.language.units.unit_of_measure import coherent, parse_unit
 
 if TYPE_CHECKING:
     from kinetree.models.checks.consistency_check import Checker
 
+FAR, CLOSE = 8.0, 5.0  # factors between a declared value, one in SI and one in the declared unit
 LARGEST_ANGLE = 4 * math.pi  # [rad] at the start: more is likely a number in degrees
 
 
@@ -86,6 +91,32 @@ def warn_angles(checker: Checker) -> None:
             if units[coordinate] == "rad" and value is not None and abs(value) > LARGEST_ANGLE:
                 hint = 'angles are in radians; { value = ..., unit = "deg" } takes degrees'
                 checker.warn(("joints", name), f"'{coordinate}' starts at {value:g} rad", hint=hint)
+
+
+def unit_slip(name: str, value: object, shown_in: str, declared: object) -> Problem | None:
+    """Return a warning about a value without unit that overrides a parameter which its description
+    gives in another unit than SI, if it is far more likely meant in that unit; None otherwise.
+
+    `declared` is the number of the description in SI, if it is one.
+    """
+    if not isinstance(value, (int, float)) or isinstance(value, (bool, Measured)) or not value:
+        return None
+    unit, plain = parse_unit(shown_in), coherent(shown_in)
+    if unit.coherent or not math.isfinite(value):
+        return None
+    likely = plain == "rad" and abs(value) > LARGEST_ANGLE
+    if isinstance(declared, (int, float)) and declared:
+        as_given, as_meant = (
+            abs(math.log(abs(x / declared) or math.inf))
+            for x in (value, unit.to_si(value) or 1e-300)
+        )
+        likely |= as_given > math.log(FAR) and as_meant + math.log(CLOSE) < as_given
+    if not likely:
+        return None
+    hint = f"without a unit it is in SI; --set {name}={value:g}{shown_in} takes it in {shown_in}"
+    return Problem(
+        key_path(("parameters", name)), f"{value:g} {plain}", f"a value in {shown_in}", hint
+    )
 
 
 def warn_stages(checker: Checker) -> None:

@@ -356,6 +356,7 @@ class Description(Part):
     _file: str = PrivateAttr("")
     _own_names: frozenset[str] | None = PrivateAttr(None)
     _warnings: tuple[Problem, ...] = PrivateAttr(())
+    _slips: tuple[Problem, ...] = PrivateAttr(())
     _left_out: tuple[str, ...] = PrivateAttr(())
     _made: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
     _pieces: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
@@ -449,6 +450,11 @@ class Description(Part):
     def warnings(self) -> tuple[Problem, ...]:
         """Return the warnings about probable mistakes."""
         return self._warnings
+
+    @property
+    def slips(self) -> tuple[Problem, ...]:
+        """Return those warnings that are about overrides of parameters."""
+        return self._slips
 
     @property
     def own_names(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ import typer
 
 from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of
+from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, loaded, one_of
 from kinetree.scripts.terminal.json_output import Json, show_json
 
 if TYPE_CHECKING:
@@ -71,7 +71,6 @@ def equations(
     quiet: Quiet = False,
 ) -> None:
     """Print the equations of a mechanism: text, LaTeX, C, Python, Modelica, CasADi."""
-    from kinetree.models import load
     from kinetree.models.trace.mechanism_traces import PARAMETERS
     from kinetree.scripts.terminal.error_messages import BadInput
 
@@ -79,8 +78,8 @@ def equations(
     of = one_of(of, QUANTITIES, "--of")
     parameters = one_of(parameters, PARAMETERS, "--parameters")
     if of == "controllers":
-        return controllers(load(file, **numbers(settings)), language, output, quiet)
-    system = load(file, **numbers(settings)).compile()
+        return controllers(loaded(file, settings), language, output, quiet)
+    system = loaded(file, settings).compile()
     try:
         trace = system.trace(
             of,

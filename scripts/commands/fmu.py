@@ -14,7 +14,7 @@ from kinetree.scripts.terminal.arguments import (
     Source,
     Starts,
     begun,
-    numbers,
+    loaded,
     one_of,
     writable,
 )
@@ -112,14 +112,13 @@ def fmu(
 ) -> None:
     """Export a mechanism as an FMU (Functional Mock-up Unit)."""
     from kinetree.fmu.archive.build import ALIASES, BACKENDS, backend_of, build_fmu, identifier_of
-    from kinetree.models import load
     from kinetree.models.checks.structural_parameters import kept_by_fmus
 
     backend = backend_of(one_of(backend, (*BACKENDS, *ALIASES), "--backend"))
     version = one_of(fmi, ("2", "2.0", "3", "3.0"), "--fmi")
     integrator = one_of(integrator, NAMES, "--integrator")
     writable(output, (".fmu",), "--output")
-    mechanism = begun(load(file, **numbers(settings)), starts, origin)
+    mechanism = begun(loaded(file, settings), starts, origin)
     if linear:
         mechanism = mechanism.linear()
     path = output or Path(f"{identifier_of(mechanism.description.name)}.fmu")

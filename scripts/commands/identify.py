@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, held, numbers, writable
+from kinetree.scripts.terminal.arguments import (
+    Inputs,
+    Quiet,
+    Settings,
+    held,
+    loaded,
+    numbers,
+    writable,
+)
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.json_output import Json, keep_json, show_json
 
@@ -106,7 +114,6 @@ def identify(
     quiet: Quiet = False,
 ) -> None:
     """Identify parameters of a model from measurements by least squares, or modes from a free decay."""
-    from kinetree.models import load
     from kinetree.scripts.reports.identification_page import write_page
     from kinetree.scripts.terminal import measured_files
 
@@ -129,7 +136,7 @@ def identify(
         if report:
             write_page(report, Path(files[0]).name, decay)
         return tell_decay(decay, output, plot, quiet, json)
-    mechanism = load(files[0], **numbers(settings))
+    mechanism = loaded(files[0], settings)
     limits = bounds_of(bounds)
     if not wanted:
         raise BadInput(
@@ -269,14 +276,13 @@ def plan(
     json: bool,
 ) -> None:
     """Predict the parameter standard deviations of planned experiments."""
-    from kinetree.models import load
     from kinetree.scripts.studies.experiment_plans import show_plan, told_by
 
     if len(files) != 1 or not wanted:
         raise BadInput(
             "--experiments: expected kinetree identify MODEL --parameters NAME,... --experiments FILE.toml"
         )
-    content = told_by(load(files[0], **settings), path, wanted)
+    content = told_by(loaded(files[0], settings), path, wanted)
     keep_json(content, output)
     if json:
         show_json(content)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import Settings, Source, numbers
+from kinetree.scripts.terminal.arguments import Settings, Source, loaded
 from kinetree.scripts.terminal.json_output import Json, show_json
 
 ROWS = 60  # bodies and parameters beyond this many are counted, not shown
@@ -24,10 +24,9 @@ def info(
     json: Json = False,
 ) -> None:
     """Show joints, degrees of freedom, closed loops, inputs, outputs, parameters and operation counts."""
-    from kinetree.models import load
     from kinetree.scripts.terminal.model_info import anatomy
 
-    mechanism = load(file, **numbers(settings))
+    mechanism = loaded(file, settings)
     chain = mechanism.chain() if mechanism.description.chain is not None else None
     content = chain.anatomy() if chain is not None else anatomy(mechanism.compile())
     if json:

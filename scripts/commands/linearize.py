@@ -17,7 +17,7 @@ from kinetree.scripts.terminal.arguments import (
     Starts,
     begun,
     held,
-    numbers,
+    loaded,
     one_of,
     writable,
 )
@@ -111,7 +111,6 @@ def linearize(
 
     Modes that are not controllable from the inputs or not observable in the outputs are named.
     """
-    from kinetree.models import load
     from kinetree.scripts.reports import linear_pictures as pictures
 
     writable(output, FILES, "--output")
@@ -121,7 +120,7 @@ def linearize(
         writable(path, PICTURES, option)
     parts, tones = [part_of(text) for text in cycles or []], tones_of(sweep)
     loci = [locus_of(text) for text in locus or []]
-    mechanism = begun(load(file, **numbers(settings)), starts, origin)
+    mechanism = begun(loaded(file, settings), starts, origin)
     system = mechanism.compile()
     given = held(inputs, system.compiled.inputs)
     known = {column.name: column.unit for column in system.compiled.outputs}

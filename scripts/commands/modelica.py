@@ -7,7 +7,7 @@ import typer
 
 from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers
+from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, loaded
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.json_output import Json, show_json
 
@@ -59,11 +59,10 @@ def modelica(
     from kinetree.fmu.archive.build import identifier_of
     from kinetree.fmu.modelica import RESERVED, SUFFIX, wrapper_text
     from kinetree.fmu.unit import fmu_unit
-    from kinetree.models import load
     from kinetree.scripts.fmi.in_process_reference import InProcess
 
     if external:
-        mechanism = load(file, **numbers(settings))
+        mechanism = loaded(file, settings)
         write_external(mechanism, output, block, json, quiet, platforms, derivatives)
         return
     if platforms or derivatives:
@@ -74,7 +73,7 @@ def modelica(
         raise BadInput(
             f"{output}: the model has the name of the file, which must be an identifier of Modelica"
         )
-    mechanism = load(file, **numbers(settings))
+    mechanism = loaded(file, settings)
     unit = fmu_unit(mechanism)
     labels = [
         label

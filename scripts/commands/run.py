@@ -16,7 +16,7 @@ from kinetree.scripts.terminal.arguments import (
     Starts,
     begun,
     held,
-    numbers,
+    loaded,
     one_of,
     writable,
 )
@@ -134,7 +134,6 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Simulate a mechanism; print a summary, write tables and plots."""
-    from kinetree.models import load
     from kinetree.models.description.schema import METHODS
     from kinetree.models.specialised.engine_choice import Choice
     from kinetree.scripts.reports import stage_report
@@ -159,7 +158,7 @@ def run(
         if columns == "all"
         else tuple(stage_report.listed(columns))
     )
-    mechanism = begun(load(file, **numbers(settings)), starts, origin)
+    mechanism = begun(loaded(file, settings), starts, origin)
     if mechanism.description.chain is not None:
         chain = mechanism.chain()
         return run_chain(

@@ -15,8 +15,10 @@ from kinetree.scripts.terminal.arguments import (
     Starts,
     begun,
     held,
+    loaded,
     numbers,
     one_of,
+    told_slips,
     writable,
 )
 from kinetree.scripts.terminal.json_output import Json, show_json
@@ -63,9 +65,9 @@ def statics(
 
     Where the description has [[run.prepare]], the equilibria of all its steps are printed too.
     """
-    from kinetree.models import load
 
-    system = begun(load(file, **numbers(settings)), starts, origin).compile()
+    mechanism = begun(loaded(file, settings), starts, origin)
+    system = mechanism.compile()
     given = held(inputs, system.compiled.inputs)
     steps: list[dict[str, float]] = [
         {},
@@ -73,6 +75,8 @@ def statics(
     ]
     for name in (name for step in steps for name in step):
         one_of(name, (*system.description.parameters, *system.compiled.inputs), "--then")
+    for step in steps:
+        told_slips(mechanism.description, step)
     writable(html, (".html", ".htm"), "--html")
     writable(output, (".csv",), "--output")
     before = system.preparations

@@ -8,7 +8,7 @@ import typer
 
 from kinetree.models.result.atomic_file import opened
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import Quiet, Settings, numbers, writable
+from kinetree.scripts.terminal.arguments import Quiet, Settings, numbers, told_slips, writable
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.json_output import Json, show_json
 from kinetree.scripts.terminal.progress import progress
@@ -127,6 +127,7 @@ def study(
     wanted = read_study(file)
     writable(output, ENDINGS, "--output")
     writable(report, (".html",), "--report")
+    told_varied_slips(wanted)
     if resume and not output:
         raise BadInput("--resume needs the --output file to go on with")
     if worst:
@@ -176,6 +177,21 @@ def study(
         show(wanted.columns(), rows)
         if output:
             typer.echo(f"written: {output}")
+
+
+def told_varied_slips(wanted: "Study") -> None:
+    """Print likely slips of units in the values of a study, one for each parameter."""
+    from kinetree.models import ModelError, load
+
+    try:
+        description = load(wanted.source()).description
+    except ModelError:
+        return  # the runs tell what is wrong, which the values of the study may mend
+    extremes: dict[str, float] = {}
+    for case in wanted.cases():
+        for name, value in case.items():
+            extremes[name] = max(value, extremes.get(name, 0.0), key=abs)
+    told_slips(description, extremes)
 
 
 def without(file: Path, what: str, given: dict[str, object]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import Settings, numbers, writable
+from kinetree.scripts.terminal.arguments import Settings, loaded, numbers, writable
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.json_output import Json, show_json
 from kinetree.scripts.terminal.progress import progress
@@ -135,7 +135,6 @@ def write_live(
 ) -> None:
     """Write a page that simulates the mechanism in the browser while it is shown."""
     from kinetree.fmu.live import live_data
-    from kinetree.models import load
     from kinetree.scripts.terminal.result_columns import READERS
 
     if Path(file).suffix.lower() in READERS:
@@ -147,7 +146,7 @@ def write_live(
             "--live writes one page: it goes with --html, --set, --bending, --stop-time and --open only"
         )
     target = html or Path(f"{Path(file.removeprefix('lib:')).stem}.html")
-    data = live_data(load(file, **settings), stop_time, say) | look
+    data = live_data(loaded(file, settings), stop_time, say) | look
     write(data, target, None, None, None)
     if show:
         import webbrowser
@@ -198,10 +197,9 @@ def scene(
     source: str, settings: dict[str, float], stop_time: float | None, recorded: "Recorded | None"
 ) -> dict[str, Any]:
     """Return the scene of a description, simulated now or moved by the columns of a result file."""
-    from kinetree.models import load
     from kinetree.models.scene.make_scenes import run_data
 
-    mechanism = load(source, **settings)
+    mechanism = loaded(source, settings)
     if mechanism.description.chain is not None:
         return run_data(mechanism.chain().simulate(stop_time))
     system = mechanism.compile()

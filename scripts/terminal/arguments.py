@@ -9,7 +9,10 @@ import typer
 from kinetree.scripts.terminal.error_messages import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kinetree.models import Mechanism
+    from kinetree.models.description.schema import Description
 
 Source = Annotated[
     str,
@@ -120,6 +123,29 @@ def measured(number: float, unit: str, where: str) -> float:
         raise BadInput(f"{where}: {error}") from None
 
 
+def loaded(file: str, settings: list[str] | dict[str, float] | None) -> "Mechanism":
+    """Return the mechanism of a file with the values of --set; likely slips of units are told."""
+    from kinetree.models import load
+
+    values = settings if isinstance(settings, dict) else numbers(settings)
+    mechanism = load(file, **values)
+    for warning in mechanism.description.slips:
+        typer.echo(f"warning: {warning}", err=True)
+    return mechanism
+
+
+def told_slips(description: "Description", values: "Mapping[str, float]") -> None:
+    """Print likely slips of units of further values of parameters."""
+    from kinetree.models.checks.plausibility_check import unit_slip
+
+    for name, value in values.items():
+        parameter = description.parameters.get(name)
+        if parameter is not None and parameter.display_unit:
+            slip = unit_slip(name, value, parameter.display_unit, parameter.value)
+            if slip is not None:
+                typer.echo(f"warning: {slip}", err=True)
+
+
 def begun(mechanism: "Mechanism", starts: list[str] | None, origin: str | None) -> "Mechanism":
     """Return the mechanism with the start state given by --start and --from."""
     if not starts and origin is None:
@@ -127,12 +153,28 @@ def begun(mechanism: "Mechanism", starts: list[str] | None, origin: str | None) 
     path, time = (origin, None) if origin is None or Path(origin).exists() else instant(origin)
     values = numbers(starts, "--start")
     given = {name: as_given(value) for name, value in values.items()}
+    told_turns(mechanism.description, values)
     try:
         return mechanism.starting(given, path, time)
     except KeyError as error:
         raise BadInput(f"--start: {error.args[0]}") from None
     except ValueError as error:
         raise BadInput(f"{'--start' if origin is None else '--from'}: {error}") from None
+
+
+def told_turns(description: "Description", starts: dict[str, float]) -> None:
+    """Print start values of angles without a unit that are likely in degrees."""
+    from kinetree.models.checks.plausibility_check import LARGEST_ANGLE
+    from kinetree.models.description.joint_units import joint_units
+
+    units = joint_units(description.joints)
+    for name, value in starts.items():
+        angle = units.get(name, ("", ""))[0] == "rad" and not hasattr(value, "unit")
+        if angle and abs(value) > LARGEST_ANGLE:
+            typer.echo(
+                f"warning: --start {name}={value:g} is in radians; {name}={value:g}deg takes degrees",
+                err=True,
+            )
 
 
 def as_given(value: float) -> "float | dict[str, float | str]":

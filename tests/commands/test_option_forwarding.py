@@ -24,7 +24,7 @@ def fitted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     """Records are their names, decays and fits what they are made of."""
     monkeypatch.chdir(tmp_path)
     log: list[Any] = []
-    description = SimpleNamespace(parameters={"k": 1.0, "m": 2.0}, name="arm")
+    description = SimpleNamespace(parameters={"k": 1.0, "m": 2.0}, name="arm", slips=())
     mechanism = SimpleNamespace(
         description=description,
         compile=lambda: SimpleNamespace(compiled=SimpleNamespace(inputs=("u",))),
@@ -201,7 +201,9 @@ def test_fmu_options_reach_builder(
     monkeypatch.chdir(tmp_path)
     log: list[Any] = []
     ticks = iter([10.0, 12.5])
-    mechanism: Any = SimpleNamespace(description=SimpleNamespace(name="My arm"), word="whole")
+    mechanism: Any = SimpleNamespace(
+        description=SimpleNamespace(name="My arm", slips=()), word="whole"
+    )
     mechanism.linear = lambda: SimpleNamespace(description=mechanism.description, word="small")
 
     def pack(mechanism: Any, path: Path, *given: Any) -> None:

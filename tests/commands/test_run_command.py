@@ -45,7 +45,7 @@ class Result(dict):
 def system_of(**more: Any) -> Any:
     compiled = SimpleNamespace(outputs=[SimpleNamespace(name="y")], inputs=("u",))
     description = SimpleNamespace(
-        chain=None, report=SimpleNamespace(plots={}, tables={}), controllers={}
+        slips=(), chain=None, report=SimpleNamespace(plots={}, tables={}), controllers={}
     )
     told = {
         "name": "arm",

@@ -22,7 +22,7 @@ from kinetree.scripts.terminal.error_messages import BadInput
 def system_of(**more: Any) -> Any:
     compiled = SimpleNamespace(outputs=[SimpleNamespace(name="y")], inputs=("u",))
     description = SimpleNamespace(
-        chain=None, report=SimpleNamespace(plots={}, tables={}), controllers={}
+        slips=(), chain=None, report=SimpleNamespace(plots={}, tables={}), controllers={}
     )
     told = {
         "name": "arm",
@@ -142,7 +142,8 @@ def test_view_shows_failed_run_until_failure(
         raise error
 
     mechanism = SimpleNamespace(
-        description=SimpleNamespace(chain=None), compile=lambda: system_of(simulate=simulate)
+        description=SimpleNamespace(chain=None, slips=()),
+        compile=lambda: system_of(simulate=simulate),
     )
     monkeypatch.setattr(models, "load", lambda source, **settings: mechanism)
     monkeypatch.setattr(scenes, "run_data", lambda result: {"result": result})
@@ -309,7 +310,9 @@ def test_statics_distinguishes_chains_and_mechanisms(
     shown: list[Any] = []
     chain = SimpleNamespace(anatomy=lambda: {"is": "chain"})
     mechanism = SimpleNamespace(
-        description=SimpleNamespace(chain={}), chain=lambda: chain, compile=lambda: "system"
+        description=SimpleNamespace(chain={}, slips=()),
+        chain=lambda: chain,
+        compile=lambda: "system",
     )
     monkeypatch.setattr(models, "load", lambda source, **settings: mechanism)
     monkeypatch.setattr(model_info, "anatomy", lambda system: {"is": system})
