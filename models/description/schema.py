@@ -414,9 +414,7 @@ class Description(Part):
 
     @property
     def modal_parts(self) -> dict[tuple[str, str], str]:
-        """Return the sections and names of the tables generated for reduced bodies, with the body's
-        name.
-        """
+        """Return section and name of tables generated for reduced bodies, with the body's name."""
         return self._modal_parts
 
     @property
@@ -436,9 +434,7 @@ class Description(Part):
 
     @property
     def rests(self) -> bool:
-        """Return whether the controllers are replaced by their continuous variant "rest", without
-        events.
-        """
+        """Return whether controllers are replaced by their variant "rest", without events."""
         return self._rests
 
     @property
@@ -459,8 +455,5 @@ class Description(Part):
     @property
     def own_names(self) -> frozenset[str]:
         """Return the names defined in any stage; generated names avoid them."""
-        return (
-            frozenset((*self.parameters, *self.inputs, *self.states, *self.outputs))
-            if self._own_names is None
-            else self._own_names
-        )
+        names = (*self.parameters, *self.inputs, *self.states, *self.outputs)
+        return frozenset(names) if self._own_names is None else self._own_names
