@@ -303,7 +303,30 @@ def design_of(content: dict[str, Any], path: Path, measures: list[str]) -> dict[
             }
             for kind, table in weights
         }
+    weigh(content, found, path)
     return found
+
+
+def weigh(content: dict[str, Any], found: dict[str, Any], path: Path) -> None:
+    """Give [lqg] the weights of [lqr] where it has none; refuse designs that weigh no state, whose
+    gains would all be zero.
+    """
+    if "lqg" in content:
+        for kind in ("states", "inputs"):
+            if kind in found["lqr"]:
+                found["lqg"].setdefault(kind, found["lqr"][kind])
+    for key in WEIGHTS:
+        if key in content and not any(found[key].get("states", {}).values()):
+            there = " or lqr.states" if key == "lqg" else ""
+            raise BadInput(
+                f"{path}: {key}.states{there}: found no weight of a state other than 0, with which all gains are 0; "
+                f"give the weights of states that matter, such as {{ {(measures_in(content) or ['x'])[0]} = 1e6 }}"
+            )
+
+
+def measures_in(content: dict[str, Any]) -> list[str]:
+    """Return the measures of the loops that name one."""
+    return [table["measure"] for table in content.get("loops", []) if "measure" in table]
 
 
 def drive_table(table: dict[str, Any], path: Path, place_in_list: int) -> DriveTable:

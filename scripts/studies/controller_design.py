@@ -38,6 +38,8 @@ from kinetree.scripts.studies.lqg import Observed, observed
 from kinetree.scripts.terminal.error_messages import BadInput
 
 HELD = 1e-3  # of the accelerations at the start, that commands may leave of them
+LEAST = 1e-6  # of a measure: less counts as nothing
+FAR = 0.02  # of a setpoint, by which a mechanism may be tuned beside it
 INSTANT = 1e-9  # s, of a run that tells how it begins
 NUMBERS = ("kp", "ki", "kd", "filter")
 Closed = tuple[dict[str, float], dict[str, float] | None]  # numbers and notch of a loop
@@ -94,6 +96,7 @@ def design(scenario: Scenario) -> Design:
     d = system.description
     places = {command: place_of(command, d.actuators, d.inputs) for command in scenario.commands}
     tune_loops(found, linear, sampling)
+    found.notes += far_setpoints(scenario, known)
     if found.loops:
         found.blocks["pid"] = loop_blocks(found, places, offsets, sampling)
     if scenario.lqr:
@@ -230,7 +233,9 @@ def tune_loops(found: Design, linear: Linear, sampling: dict[str, float]) -> Non
                     if len(scenario.loops) > 1
                     else ""
                 )
-                what = f"no {''.join(kinds_of(table))} controller meets these margins {late}: lower the margins, or allow kd{others}"
+                kinds = kinds_of(table)
+                allow = "" if "kd" in kinds else ", or allow kd"
+                what = f"no controller with {', '.join(kinds)} that crosses |L| = 1 keeps these margins {late}: lower the margins{allow}{others}"
                 raise BadInput(f"{scenario.path}: {name_of(table)}: {what}")
             results[k] = result or results[k]
         if all(
@@ -250,6 +255,22 @@ def tune_loops(found: Design, linear: Linear, sampling: dict[str, float]) -> Non
             else None
         )
         found.loops.append((table, results[k], forward))
+
+
+def far_setpoints(scenario: Scenario, known: dict[str, float]) -> list[str]:
+    """Return sentences on loops whose constant setpoint is not where the mechanism was linearised."""
+    found = []
+    for table in scenario.loops:
+        wanted, there = table.get("setpoint", 0.0), known.get(table["measure"])
+        moving = table["measure"] in scenario.setpoints  # from there on by a law of time
+        if there is None or moving or not isinstance(wanted, (int, float)):
+            continue
+        if abs(wanted - there) > max(FAR * max(abs(wanted), abs(there)), LEAST):
+            found.append(
+                f"{name_of(table)}: tuned about {table['measure']} = {there:.4g}, where the mechanism "
+                f"{'rests' if scenario.at == 'rest' else 'starts'}, not about its setpoint {wanted:.4g}"
+            )
+    return found
 
 
 def kinds_of(table: dict[str, Any]) -> list[str]:

@@ -207,7 +207,9 @@ def one_of(value: str, choices: tuple[str, ...], option: str) -> str:
 
     near = get_close_matches(value.lower(), [choice.lower() for choice in choices], 1, 0.5)
     hint = f"; did you mean '{near[0]}'?" if near else ""
-    raise BadInput(f"{option} {value}: expected one of {', '.join(choices) or 'none'}{hint}")
+    if not choices:
+        raise BadInput(f"{option} {value}: there is nothing that it could name; leave it out")
+    raise BadInput(f"{option} {value}: expected one of {', '.join(choices)}{hint}")
 
 
 def writable(path: Path | None, suffixes: tuple[str, ...], option: str) -> Path | None:

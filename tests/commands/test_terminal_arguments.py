@@ -42,7 +42,8 @@ def test_settings_are_numbers_by_name():
 def test_choices_ignore_letter_case():
     assert arguments.one_of("dec", ("ABM", "DEC"), "--method") == "DEC"
     for value, choices, said in (
-        ("DECC", ("ABM", "DEC"), "--method DECC: expected one of ABM, DEC; did you mean 'dec'?"), ("x", (), "--method x: expected one of none"),
+        ("DECC", ("ABM", "DEC"), "--method DECC: expected one of ABM, DEC; did you mean 'dec'?"),
+        ("x", (), "--method x: there is nothing that it could name; leave it out"),
         ("abcd", ("abxy",), "--method abcd: expected one of abxy; did you mean 'abxy'?"), ("abcd", ("axyz",), "--method abcd: expected one of axyz"),
     ):  # fmt: skip
         with pytest.raises(BadInput) as error:

@@ -476,3 +476,21 @@ def test_prepared_mechanism_runs_with_tuned_controllers(tmp_path: Path, way: str
     pushed = load({**tomllib.loads(into.read_text()), "gravity": [0, 0, -12.0]}).compile()
     moved = pushed.simulate(stop_time=3.0)
     assert np.ptp(moved["z"]) > 1e-4 and abs(moved["z"][-1] - moved["z"].mean()) < 0.05
+
+
+def test_observer_takes_weights_of_state_feedback(tmp_path: Path):
+    """[lqg] with densities alone; a design that weighs no state is refused."""
+    from kinetree.scripts.hil.scenario import read_scenario
+    from kinetree.scripts.terminal.error_messages import BadInput
+
+    head = 'mechanism = "lib:boom"\nstep = 0.002\nstop_time = 1.0\n[[loops]]\nmeasure = "luff"\ncommand = "lift.force"\nsetpoint = 0.5\nkp = 1\n'
+    densities = "[lqg]\nnoise = { luff = 1e-5 }\n"
+    weights = 'states = { luff = 3.0 }\ninputs = { "lift.force" = 2.0 }\n'
+    path = tmp_path / "s.toml"
+    path.write_text(f"{head}[lqr]\n{weights}{densities}")
+    found = read_scenario(path)
+    assert found.lqg == {"noise": {"luff": 1e-5}, **found.lqr}
+    for wrong in (densities, "[lqr]\nstates = { luff = 0.0 }\n"):
+        path.write_text(head + wrong)
+        with pytest.raises(BadInput, match="states"):
+            read_scenario(path)

@@ -340,7 +340,8 @@ def test_untunable_loop_error_suggests_remedies(
 ):
     calls: list[int] = []
     others = ", or give the other loops numbers that hold what they are to hold" * (count > 1)
-    said = f"s.toml: u0 by y0: no kpkd controller meets these margins sampled every 2 ms and 7 ms late: lower the margins, or allow kd{others}"
+    said = "s.toml: u0 by y0: no controller with kp, kd that crosses |L| = 1 keeps these margins "
+    said += f"sampled every 2 ms and 7 ms late: lower the margins{others}"
     with pytest.raises(BadInput) as error:
         looped(monkeypatch, count, lambda number, turn, plant: calls.append(turn))
     assert str(error.value) == said and calls == list(range(1, asks + 1))
