@@ -176,6 +176,12 @@ class Checker:
         return False
 
     def known_body(self, path: Path, name: str | None) -> bool:
+        if name is not None and name != GROUND and name.lower() == GROUND and not self.full:
+            if name not in self.description.bodies:
+                self.complain(
+                    path, f"the unknown body {shown(name)}", hint="did you mean 'ground'?"
+                )
+                return False
         return name == GROUND or self.known(path, name, self.description.bodies, "body")
 
 

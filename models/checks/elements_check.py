@@ -177,6 +177,8 @@ def check_output(checker: Checker, path: Path, output: Output) -> None:
     if output.frame != "body":
         checker.known_body((*path, "frame"), output.frame)
     for key in ("joint", "force", "actuator"):
+        if key == "force" and told_otherwise(checker, path, output.force):
+            continue
         checker.known(
             (*path, key), getattr(output, key), getattr(checker.description, f"{key}s"), key
         )
@@ -214,6 +216,18 @@ def check_output(checker: Checker, path: Path, output: Output) -> None:
             else f"no axis for {output.quantity or 'an expression'}",
         )
     check_measured_force(checker, path, output)
+
+
+def told_otherwise(checker: Checker, path: Path, name: str | None) -> bool:
+    """Report a force output of a hydraulic cylinder or an actuator, which offer theirs by name."""
+    d = checker.description
+    cylinders = {each for each, part in d.hydraulics.items() if hasattr(part, "area_a")}
+    owner = "hydraulics" if name in cylinders else "actuators" if name in d.actuators else None
+    if owner is None or name in d.forces or checker.full:
+        return False
+    hint = f'{owner}.{name} gives its force by name: value = "{name}.force"'
+    checker.complain((*path, "force"), f"the unknown force {shown(name)}", hint=hint)
+    return True
 
 
 def check_measured_force(checker: Checker, path: Path, output: Output) -> None:

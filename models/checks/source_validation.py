@@ -110,7 +110,7 @@ def as_problem(path: tuple[str | int, ...], error: Any, origin: Origin) -> Probl
         expected=expected,
         hint=hint,
         file=origin.file,
-        line=origin.line(path),
+        line=origin.line(path) or origin.line_of_section(str(path[0]) if len(path) == 1 else ""),
     )
 
 

@@ -138,6 +138,11 @@ def marked(text: str, column: int) -> str:
     return f"{before!s}→{after!s}".strip()
 
 
+NUMBER_WITH_UNIT = re.compile(
+    r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z%][\w./*%()]*)\s*$"
+)
+
+
 class Reader:
     """The parser of one text."""
 
@@ -171,6 +176,10 @@ class Reader:
                 (hint for sign, hint in SIGNS.items() if sign in re.sub("[=!<>]=", "", self.text)),
                 None,
             )
+            with_unit = NUMBER_WITH_UNIT.match(self.text[1:-1])
+            if with_unit is not None:
+                value, unit = with_unit.groups()
+                hint = f'a number with a unit is written {{ value = {value}, unit = "{unit}" }}'
             unmatched = None if hint else unmatched_bracket(self.text[1:-1])
             if unmatched is not None:
                 raise ExpressionError(*unmatched) from None

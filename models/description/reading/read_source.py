@@ -158,6 +158,9 @@ def read_file(path: Path, name: str) -> tuple[dict[str, Any], Origin]:
         return ModelError(Problem(key="", file=name, found=found, expected=expected, **more))
 
     suffix = path.suffix.lower()
+    there = [each for each in LARGEST_FILE if not suffix and os.path.isfile(f"{path}{each}")]
+    if there:
+        raise refuse("a name without ending", hint=f"did you mean {name}{there[0]}?")
     if suffix not in LARGEST_FILE:
         raise refuse(
             f"a file ending in '{suffix[:20]}'",

@@ -39,6 +39,12 @@ class Origin:
             parts.pop()
         return None
 
+    def line_of_section(self, name: str) -> int | None:
+        """Return the line of the first table of a section, such as [joint.j] of joint."""
+        self.line((name,))
+        lines = [line for path, line in (self._lines or {}).items() if path[0] == name]
+        return min(lines, default=None)
+
 
 def scan(text: str) -> dict[tuple[str | int, ...], int]:
     """Return the line of every key and table header of a TOML text; keys inside inline tables have
