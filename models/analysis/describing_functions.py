@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from kinetree.models.analysis.frequency_response import StateSpace, refined_zeros
+from kinetree.models.analysis.frequency_response import StateSpace, gain_crossovers, refined_zeros
 
 TRIED = 400  # amplitudes
 MAX_AMPLITUDE = 1e4  # amplitude in units of the width
@@ -180,9 +180,9 @@ def is_stable_cycle(
 
 def is_closed_loop_stable(loop: StateSpace, omega: np.ndarray, delay: float, phase: float) -> bool:
     """Return whether the closed loop with an added phase is stable."""
+    crossovers = gain_crossovers(loop, omega)
     if phase == 0.0:
-        return loop.stands(omega, open_loop_response(loop, omega, delay), delay)
+        return loop.stands(crossovers, delay)
     values = open_loop_response(loop, omega, delay)
     near = omega[int(np.abs(1.0 + values * np.exp(1j * phase)).argmin())]
-    more = delay - phase / near
-    return loop.stands(omega, open_loop_response(loop, omega, more), more)
+    return loop.stands(crossovers, delay - phase / near)

@@ -192,11 +192,7 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
     factors = [(-1.0 / real, w) for w, real in turned if real < -1e-12]
     above = min(((f, w) for f, w in factors if f > 1.0), default=(np.inf, np.nan))
     below = max(((f, w) for f, w in factors if f < 1.0), default=(0.0, np.nan))
-    ones = refined_zeros(
-        np.log(np.maximum(np.abs(values), 1e-300)),
-        omega,
-        lambda w: float(np.log(max(abs(at(w)), 1e-300))),
-    )
+    ones = gain_crossovers(loop, omega)
     phases = [(float(np.degrees(np.angle(-at(w)))), w) for w in ones]
     least = min(phases, key=lambda pair: abs(pair[0]), default=(np.inf, np.nan))
     waits = [np.radians(angle % 360.0) / w for angle, w in phases]
@@ -207,6 +203,15 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
         loop.stands(ones, delay), above[0], above[1], below[0], least[0], least[1],
         float(min(waits, default=np.inf)), near, where, 1.0 / max(-apart, 1e-300),
     )  # fmt: skip
+
+
+def gain_crossovers(loop: StateSpace, omega: np.ndarray) -> list[float]:
+    """Return the frequencies between those given at which |L| = 1 [rad/s]."""
+
+    def logarithm(w: float | np.ndarray) -> np.ndarray:
+        return np.log(np.maximum(np.abs(loop.response(w)[:, 0, 0]), 1e-300))
+
+    return refined_zeros(logarithm(omega), omega, lambda w: float(logarithm(w)[0]))
 
 
 def stable_with_delay(loop: StateSpace, crossovers: Sequence[float], delay: float) -> bool:
@@ -231,7 +236,7 @@ def stable_with_delay(loop: StateSpace, crossovers: Sequence[float], delay: floa
             w * np.array([1.0 - SLOPE_STEP, 1.0, 1.0 + SLOPE_STEP])
         )[:, 0, 0]
         waits = float(np.angle(-here) % (2.0 * np.pi))
-        reached = max(int(np.floor((w * delay - waits) / (2.0 * np.pi))) + 1, 0)
+        reached = int(np.floor((w * delay - waits) / (2.0 * np.pi))) + 1
         unstable += 2 * reached * (1 if abs(behind) < abs(before) else -1)
     return unstable <= 0
 

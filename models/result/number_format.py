@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"))
 SCALED = {
@@ -33,7 +34,7 @@ DUST = {
 }  # rounding of runs  # fmt: skip
 
 
-def fitting(unit: str, values: np.ndarray | float) -> tuple[float, str]:
+def fitting(unit: str, values: ArrayLike) -> tuple[float, str]:
     """Return factor and unit in which the largest value has one to three digits before the decimal
     point.
     """

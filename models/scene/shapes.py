@@ -120,7 +120,7 @@ def read_mesh(path: Path, scale: float, solid: int | None = None) -> Part:
 def extruded(corners: Sequence[np.ndarray], height: float) -> Part:
     """Return a prism over an outline, centred about z = 0."""
     flat = np.array(corners)
-    if signed_area(flat) < 0.0:
+    if signed_area(flat.tolist()) < 0.0:
         flat = flat[::-1]
     n, ears = len(flat), triangulated(flat)
     points = np.vstack([np.column_stack([flat, np.full(n, z)]) for z in (-height / 2, height / 2)])

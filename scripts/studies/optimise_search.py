@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -371,7 +371,7 @@ class Search:
         return np.array(found).reshape(-1, s.size)
 
 
-def not_finite(texts: tuple[str, ...], values: list[float]) -> str:
+def not_finite(texts: Sequence[str], values: Sequence[float]) -> str:
     """Return which measure is not a finite number."""
     named = (text for text, value in zip(texts, values, strict=False) if not math.isfinite(value))
     return f"{next(named)} is not a finite number"
