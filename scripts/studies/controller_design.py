@@ -235,7 +235,7 @@ def tune_loops(found: Design, linear: Linear, sampling: dict[str, float]) -> Non
                 )
                 kinds = kinds_of(table)
                 allow = "" if "kd" in kinds else ", or allow kd"
-                what = f"no controller with {', '.join(kinds)} that crosses |L| = 1 keeps these margins {late}: lower the margins{allow}{others}"
+                what = f"no controller with {', '.join(kinds)} that crosses |L| = 1 meets these margins {late}: lower the margins{allow}{others}"
                 raise BadInput(f"{scenario.path}: {name_of(table)}: {what}")
             results[k] = result or results[k]
         if all(

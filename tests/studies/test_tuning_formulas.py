@@ -340,7 +340,7 @@ def test_untunable_loop_error_suggests_remedies(
 ):
     calls: list[int] = []
     others = ", or give the other loops numbers that hold what they are to hold" * (count > 1)
-    said = "s.toml: u0 by y0: no controller with kp, kd that crosses |L| = 1 keeps these margins "
+    said = "s.toml: u0 by y0: no controller with kp, kd that crosses |L| = 1 meets these margins "
     said += f"sampled every 2 ms and 7 ms late: lower the margins{others}"
     with pytest.raises(BadInput) as error:
         looped(monkeypatch, count, lambda number, turn, plant: calls.append(turn))
