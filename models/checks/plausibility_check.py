@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kinetree.models.checks.consistency_check import Checker
 
 FAR, CLOSE = 8.0, 5.0  # factors between a declared value, one in SI and one in the declared unit
+LARGEST_LENGTH = 100.0  # [m] of a place on a body: more is likely a number in millimetres
 LARGEST_ANGLE = 4 * math.pi  # [rad] at the start: more is likely a number in degrees
 
 
@@ -28,6 +29,7 @@ def check_meaning(checker: Checker) -> None:
     """Add all plausibility warnings."""
     warn_unused(checker)
     warn_angles(checker)
+    warn_lengths(checker)
     warn_stages(checker)
 
 
@@ -91,6 +93,24 @@ def warn_angles(checker: Checker) -> None:
             if units[coordinate] == "rad" and value is not None and abs(value) > LARGEST_ANGLE:
                 hint = 'angles are in radians; { value = ..., unit = "deg" } takes degrees'
                 checker.warn(("joints", name), f"'{coordinate}' starts at {value:g} rad", hint=hint)
+
+
+def warn_lengths(checker: Checker) -> None:
+    """Warn about places of joints and centres of mass so far away that they look like millimetres."""
+    places = {
+        (section, name, key): getattr(part, key, None)
+        for section, keys in (("joints", ("at", "child_at")), ("bodies", ("com",)))
+        for name, part in getattr(checker.description, section).items()
+        for key in keys
+        if key in part.model_fields_set and (section, name) not in checker.description.pieces
+    }
+    for path, values in places.items():
+        numbers = checker.numbers(values)
+        plain = numbers is not None and not any(isinstance(each, Measured) for each in values or ())
+        if plain and max(map(abs, numbers or (0.0,))) >= LARGEST_LENGTH:
+            shown = ", ".join(f"{each:g}" for each in numbers or ())
+            hint = f'if millimetres are meant: {{ value = [{shown}], unit = "mm" }}'
+            checker.warn(path, f"[{shown}] m", hint=hint)
 
 
 def unit_slip(name: str, value: object, shown_in: str, declared: object) -> Problem | None:

@@ -198,8 +198,12 @@ def reactions_table(found: "Equilibrium", system: "System") -> "Table":
         for name, wrench in found.reactions.items()
         if ("joints", name) not in system.description.pieces
     }
-    force, force_unit = fitting("N", [x for each in wrenches.values() for x in each[:3]])
-    moment, moment_unit = fitting("N.m", [x for each in wrenches.values() for x in each[3:]])
+    largest = [
+        max((abs(x) for each in wrenches.values() for x in each[part]), default=0.0)
+        for part in (slice(0, 3), slice(3, 6))
+    ]
+    force, force_unit = fitting("N", largest[0])
+    moment, moment_unit = fitting("N.m", largest[1])
     heads = (
         "joint",
         *(f"F{axis} [{force_unit}]" for axis in "xyz"),

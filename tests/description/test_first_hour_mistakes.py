@@ -44,3 +44,18 @@ def test_file_without_ending_is_offered(tmp_path):
     (tmp_path / "forest.toml").write_text(TEXT)
     with pytest.raises(ModelError, match=r"did you mean .*forest\.toml"):
         load(tmp_path / "forest")
+
+
+@pytest.mark.parametrize("key", ["at", "child_at", "com"])
+def test_places_in_millimetres_are_warned_of(tmp_path, key):
+    """A place 800 m away on a body; with its unit, or within a hundred metres, none."""
+    anchor = "mass = 1\n" if key == "com" else 'child = "load"\n'
+    for written, told in (
+        ("[0, 0, -800]", True),
+        ('{ value = [0, 0, -800], unit = "mm" }', False),
+        ("[0, 60, 0]", False),
+    ):
+        path = tmp_path / "arm.toml"
+        path.write_text(TEXT.replace(anchor, f"{anchor}{key} = {written}\n", 1))
+        found = [str(each) for each in load(path).description.warnings]
+        assert any('[0, 0, -800], unit = "mm"' in each for each in found) == told
