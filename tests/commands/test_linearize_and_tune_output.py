@@ -237,7 +237,11 @@ def linear(monkeypatch: pytest.MonkeyPatch) -> Asked:
         name="arm", compiled=compiled, description=None, coordinates=(), stages=()
     )
     monkeypatch.setattr(
-        models, "load", lambda source, **settings: SimpleNamespace(compile=lambda: system)
+        models,
+        "load",
+        lambda source, **settings: SimpleNamespace(
+            compile=lambda: system, description=SimpleNamespace(slips=())
+        ),
     )
     monkeypatch.setattr(
         linearize,
