@@ -16,7 +16,7 @@ from kinetree.models.engine.flat_blocks import allocate, model_fields, with_grou
 from kinetree.models.engine.not_finite import finite
 from kinetree.models.engine.status import check_status
 from kinetree.models.expressions.internal_names import told_inputs
-from kinetree.solvers.layout import Status
+from kinetree.solvers.layout import Contact, Impact, Status
 from kinetree.solvers.model_records import HEAD, HEADER, LATCH, PROBE
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Instance:
         self._pushed: Direct | None = None
         self._solved = 0
         self.ws.c_out[:] = 0.0  # no contact has been struck
+        self.ws.c_mode[:], self.ws.c_impact[:] = Contact.OPEN, Impact.NONE
         c, val = compiled, self.ws.val
         first = int(HEADER.of(self.ints).r_inputs)
         self._inputs = val[first : first + len(c.inputs)]

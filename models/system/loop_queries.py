@@ -191,7 +191,7 @@ class Closure:
         inputs: Mapping[str, float] | None = None,
         loads=None,
     ) -> np.ndarray:
-        """Return the generalised constraint forces Jᵀλ of loops and couplings."""
+        """Return the generalised constraint forces Jᵀλ of loops and couplings, contacts open."""
         self._fast.set_state(q, u, inputs, loads)
         self._fast.call("accelerations", 0, t)
         forces = self._fast.finite(t, "constraint forces", self._fast.ws.loop_lam.copy())
@@ -285,7 +285,7 @@ class Closure:
         inputs: Mapping[str, float] | None = None,
     ) -> dict[str, np.ndarray]:
         """Return the reaction of every joint, cut or not, on its child: force and moment about the
-        origin of the child's frame, in the child's axes.
+        origin of the child's frame, in the child's axes; contacts count as open.
         """
         self._fast.set_state(q, u, inputs, loads)
         self._fast.call("outputs", 0, t)
