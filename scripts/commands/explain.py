@@ -160,12 +160,12 @@ def meanings(asked: str) -> list[tuple[str, str]]:
             if key not in ("kind", "copies")
         ]  # type: ignore[attr-defined]
         return [
-            (label, first_line(model)),
+            (label, first_paragraph(model)),
             *keys,
-            *((other, first_line(each)) for other, each in named if other != label),
+            *((other, first_paragraph(each)) for other, each in named if other != label),
         ]
     if exact:
-        return [(label, first_line(model)) for label, model in exact]
+        return [(label, first_paragraph(model)) for label, model in exact]
     if last == "kind":
         return [
             (
@@ -206,7 +206,7 @@ def meanings(asked: str) -> list[tuple[str, str]]:
     if len(inner) == 1:
         ((model, label),) = inner.items()
         found += [
-            (label, first_line(model)),
+            (label, first_paragraph(model)),
             *((f"  {key}", described(model, key)) for key in model.model_fields),
         ]  # type: ignore[attr-defined]
     return [*found, *([(last, MEANINGS[last])] if last in MEANINGS else [])]
@@ -231,8 +231,9 @@ def nearest(section: str, key: str) -> list[tuple[str, str]]:
     ]
 
 
-def first_line(model: type) -> str:
-    return (model.__doc__ or "").strip().split("\n")[0]
+def first_paragraph(model: type) -> str:
+    """Return the first paragraph of the docstring of a table as one line."""
+    return " ".join((model.__doc__ or "").strip().split("\n\n")[0].split())
 
 
 def described(model: type, key: str) -> str:

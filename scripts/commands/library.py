@@ -20,8 +20,9 @@ def library(
     """List the built-in mechanisms, which commands accept as lib:NAME, or the kinds of force elements."""
     if what == "forces":
         from kinetree.models.forces.kinds import KINDS
+        from kinetree.scripts.commands.explain import first_paragraph
 
-        rows = {name: (kind.table.__doc__ or "").splitlines()[0] for name, kind in KINDS.items()}
+        rows = {name: first_paragraph(kind.table) for name, kind in KINDS.items()}
     else:
         from kinetree.models.description.reading.read_source import library_names
 

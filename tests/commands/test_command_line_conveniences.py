@@ -106,9 +106,8 @@ def test_explain_covers_every_table(capsys):
     ]
     for title in TABLES:
         name = title.strip("[]").split(",")[0].replace(".NAME", "")
-        assert (
-            told(capsys, name)[0]["what"] == (TABLES[title].__doc__ or "").strip().split("\n")[0]
-        ), title
+        paragraph = (TABLES[title].__doc__ or "").strip().split("\n\n")[0]
+        assert told(capsys, name)[0]["what"] == " ".join(paragraph.split()), title
 
 
 def test_error_hints_match_existing_messages():
@@ -281,3 +280,10 @@ def test_check_reports_joints_without_parent(tmp_path, capsys):
 def test_info_explains_the_selected_method(capsys):
     assert main(["info", "lib:boom"]) == 0
     assert "DEC runs although DRT counts less" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("words", [["list", "forces"], ["explain", "hydraulics"]])
+def test_sentences_of_kinds_are_whole(capsys, words):
+    assert main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 5 and all(line.rstrip().endswith((".", ")", "`")) for line in lines), lines

@@ -224,7 +224,9 @@ def test_equations_options_select_stage_form_and_gradient(
     monkeypatch.setattr(
         models,
         "load",
-        lambda *given, **more: SimpleNamespace(compile=lambda: SimpleNamespace(trace=Trace)),
+        lambda *given, **more: SimpleNamespace(
+            description=SimpleNamespace(slips=()), compile=lambda: SimpleNamespace(trace=Trace)
+        ),
     )
     for options, text in (
         (["--to", "latex"], "latex () ('accelerations', 'numbers', 'auto', None)\n"),
