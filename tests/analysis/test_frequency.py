@@ -376,3 +376,17 @@ def test_slow_integrator_has_a_phase_margin():
     loop = StateSpace(A, np.array([[1.0], [1.0]]), np.array([[k, 0.0]]), np.zeros((1, 1)))
     found = margins(loop)
     assert found.phase_at == pytest.approx(k) and found.phase == pytest.approx(90.0)
+
+
+@pytest.mark.parametrize(
+    ("delay", "stable"), [(0.0, False), (0.02, False), (0.5, True), (6.0, False)]
+)
+def test_dead_time_that_stabilises_a_loop_is_counted(delay, stable):
+    """s² - 0.02 s + 1 - 0.5 exp(-s T) = 0: delayed positive feedback damps (0.5 T > 0.02 for small T) until its phase has turned."""
+    A, C = np.array([[0.0, 1.0], [-1.0, 0.02]]), np.array([[-0.5, 0.0]])
+    loop = StateSpace(A, np.array([[0.0], [1.0]]), C, NONE)
+    assert margins(loop, delay=delay).stable == stable
+    grid = np.linspace(0.0, 0.4, 81)[:, None] + 1j * np.linspace(0.0, 2.0, 401)[None]
+    size = np.abs(grid**2 - 0.02 * grid + 1.0 - 0.5 * np.exp(-grid * delay))
+    near = size.min() < 0.01
+    assert near != stable, "a root right of the axis, by search"
