@@ -129,7 +129,7 @@ def loaded(file: str, settings: list[str] | dict[str, float] | None) -> "Mechani
 
     values = settings if isinstance(settings, dict) else numbers(settings)
     mechanism = load(file, **values)
-    for warning in mechanism.description.slips:
+    for warning in getattr(getattr(mechanism, "description", None), "slips", ()):
         typer.echo(f"warning: {warning}", err=True)
     return mechanism
 
