@@ -25,6 +25,7 @@ from kinetree.models.foreign.mjcf_extras import (
     take_motors,
 )
 from kinetree.models.foreign.robot import ROBOT_ARGUMENTS, Lump, Sheet, numbers, place, refused
+from kinetree.models.foreign.xml_file import check_xml
 from kinetree.models.language.plain_files import fault_of
 
 FREE, BALL, SLIDE, HINGE = range(4)
@@ -53,6 +54,7 @@ def parsed(path: Path) -> Any:
             f"{made} elements with all copies",
             hint=f"at most {MOST_ELEMENTS} are read",
         )
+    check_xml(path, "a model in MJCF")
     try:
         return module.MjModel.from_xml_path(str(path))
     except (ValueError, RuntimeError, OSError) as error:

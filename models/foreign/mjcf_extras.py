@@ -239,8 +239,8 @@ def say_left_out(reader: Reader, limits: bool) -> None:
         say(f"looks of {int((model.geom_type == 7).sum())} meshes")
     if model.ntendon:
         say(f"{model.ntendon} tendons")
-    if model.jnt_limited.any() and not limits:
-        say(f"limits of {int(model.jnt_limited.sum())} joints (--limits makes stops of them)")
+    if not limits:
+        reader.sheet.without_stops(int(model.jnt_limited.sum()))
     if model.opt.density or model.opt.viscosity:
         say("forces of the surrounding fluid")
     for name, what in BENT.items():

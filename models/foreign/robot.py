@@ -26,9 +26,13 @@ ROBOT_ARGUMENTS = {
 }
 
 
-def refused(file: str, found: str, kind: str, hint: str = "") -> ModelError:
+def refused(
+    file: str, found: str, kind: str, hint: str = "", line: int | None = None
+) -> ModelError:
     """Return the error for a file that does not contain a robot of the expected kind."""
-    return ModelError(Problem(key="", file=file, found=found[:300], expected=kind, hint=hint))
+    return ModelError(
+        Problem(key="", file=file, found=found[:300], expected=kind, hint=hint, line=line)
+    )
 
 
 @dataclass
@@ -176,6 +180,11 @@ class Sheet:
             "stiffness": effort or 1.0,
             "sharpness": STOP_SHARPNESS,
         }
+
+    def without_stops(self, count: int) -> None:
+        """List that the limits of so many joints do not act, if there are any."""
+        if count:
+            self.left_out.append(f"limits of {count} joints (--limits makes stops of them)")
 
     def torque(self, coordinate: str, unit: str) -> None:
         """Add an input that drives one coordinate by a force or moment."""

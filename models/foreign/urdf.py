@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.checks.bodies_check import INERTIA_ROUNDING
 from kinetree.models.foreign.display_shapes import MOST_SHAPES, posed, visual_shape
 from kinetree.models.foreign.robot import (
     ROBOT_ARGUMENTS,
@@ -26,6 +27,8 @@ from kinetree.models.foreign.robot import (
     quoted,
     refused,
 )
+from kinetree.models.foreign.xml_file import check_xml
+from kinetree.models.language.errors import shown
 
 TYPES = {
     "revolute": "revolute",
@@ -35,6 +38,7 @@ TYPES = {
     "floating": "free",
 }
 MOST_LINKS = 10_000
+SMALLEST_GYRATION = 1e-6  # m: an inertia with a smaller radius is that of a point, rounded
 ARGUMENTS = ROBOT_ARGUMENTS
 
 
@@ -45,7 +49,8 @@ def parsed(path: Path, text: bytes | None = None) -> Any:
     """Return the robot as yourdfpy reads it, without meshes; `text` replaces the file's content."""
     try:
         import yourdfpy
-        from lxml.etree import LxmlError
+        from lxml.etree import LxmlError, XMLParser
+        from lxml.etree import parse as lxml_tree
     except ImportError:
         raise refuse(
             str(path),
@@ -61,6 +66,8 @@ def parsed(path: Path, text: bytes | None = None) -> Any:
         "load_meshes": False,
         "load_collision_meshes": False,
     }
+    if text is None:
+        check_xml(path, "a robot in URDF")  # yourdfpy would read on behind a fault
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             robot = yourdfpy.URDF.load(
@@ -75,6 +82,9 @@ def parsed(path: Path, text: bytes | None = None) -> Any:
         KeyError,
         IndexError,
     ) as error:
+        if isinstance(error, AttributeError):
+            source = str(path) if text is None else io.BytesIO(text)
+            refuse_open_joint(path, lxml_tree(source, XMLParser(recover=True)))
         reason = f"a tag without {error}" if isinstance(error, KeyError) else str(error)
         raise refuse(str(path), f"what cannot be read: {reason}") from None
     if not robot.links or len(robot.links) > MOST_LINKS:
@@ -84,6 +94,18 @@ def parsed(path: Path, text: bytes | None = None) -> Any:
             hint=f"at least one and at most {MOST_LINKS} are read",
         )
     return robot
+
+
+def refuse_open_joint(path: Path, tree: Any) -> None:
+    """Raise for the first joint of an XML tree that has no parent or no child."""
+    for joint in tree.iter("joint"):
+        for end in ("parent", "child"):
+            if joint.find(end) is None:
+                raise refuse(
+                    str(path),
+                    f"joint '{joint.get('name')}' without <{end}>",
+                    line=joint.sourceline if path.suffix != ".xacro" else None,
+                )
 
 
 def lump_of(link: Any) -> Lump:
@@ -146,12 +168,21 @@ def described(
         if link in empty
     ]
     carriers = carried(order, into, keep_fixed, empty)
+    check_inertias(sheet, order, links, carried(order, into, False, empty), str(path), not floating)
     add_bodies(sheet, order, links, carriers, roots[0], floating)
     names = dict(zip(order, body_names(sheet, order, carriers), strict=True))
     add_looks(sheet, robot, order, carriers, names, path.parent)
     for link in order[1:]:
         if carriers[link][0] == link:
             add_joint(sheet, into[link], carriers, names, limits, torques)
+    if not limits:
+        sheet.without_stops(
+            sum(
+                carriers[joint.child][0] == joint.child
+                for joint in robot.joints
+                if has_stops(joint)
+            )
+        )
     for joint in robot.joints:
         if joint.mimic is not None:
             add_mimic(sheet, joint)
@@ -210,6 +241,69 @@ def carried(
 
 def pose_of(joint: Any) -> np.ndarray:
     return np.eye(4) if joint.origin is None else joint.origin
+
+
+def check_inertias(
+    sheet: Sheet,
+    order: list[str],
+    links: dict[str, Any],
+    carriers: dict[str, tuple[str, np.ndarray]],
+    file: str,
+    held: bool,
+) -> None:
+    """List the links whose principal moments no body has; refuse links that move and whose moment
+    of inertia about an axis through the origin of their frame is negative, with all that is fixed
+    to them.
+
+    `held` says that the root does not move.
+    """
+    whole: dict[str, Lump] = {}
+    for link in order:
+        lump = lump_of(links[link])
+        carrier, pose = carriers[link]
+        whole[carrier] = whole.get(carrier, Lump()).joined(lump.moved(pose[:3, :3], pose[:3, 3]))
+        found = impossible_moments(lump)
+        if found is not None:
+            sheet.left_out.append(
+                f"assumed: the inertia of link '{link}' as it is given, with principal moments"
+                f" {listed(found)}; of a body each is 0 or more and at most the sum of the others"
+            )
+    for link in order[1 if held else 0 :]:
+        lump = whole.get(link)
+        if lump is None or not finite(lump) or lump.mass < 0.0:
+            continue
+        about = lump.tensor + lump.mass * (
+            lump.com @ lump.com * np.eye(3) - np.outer(lump.com, lump.com)
+        )
+        moments = np.linalg.eigvalsh(about)
+        if moments[0] < -INERTIA_ROUNDING * abs(moments).sum():
+            raise refuse(
+                file,
+                f"link '{link}' with negative inertia: principal moments about its origin"
+                f" {listed(moments)}",
+                hint="check its <inertia>, and that ixy, ixz and iyz are those about its centre of"
+                " mass",
+            )
+
+
+def impossible_moments(lump: Lump) -> np.ndarray | None:
+    """Return the principal moments about the centre of mass [kg.m2] if no rigid body has them."""
+    if not finite(lump):
+        return None
+    moments = np.linalg.eigvalsh(lump.tensor)
+    rounding = INERTIA_ROUNDING * abs(moments).sum() + SMALLEST_GYRATION**2 * abs(lump.mass)
+    wrong = moments[0] < -rounding or moments[0] + moments[1] < moments[2] - rounding
+    return moments if wrong else None
+
+
+def finite(lump: Lump) -> bool:
+    """Return whether a mass and its inertia are numbers; what is none is said of the body."""
+    return bool(np.isfinite(lump.mass) and np.isfinite((*lump.com, *lump.tensor.flat)).all())
+
+
+def listed(moments: np.ndarray) -> str:
+    """Return numbers for a message."""
+    return ", ".join(f"{each:.4g}" for each in moments)
 
 
 def add_bodies(
@@ -272,6 +366,11 @@ def add_looks(
                 )
                 continue
             shape = visual_shape(visual, materials, folder)
+            if shape is None and visual.geometry is not None and visual.geometry.mesh is not None:
+                sheet.left_out.append(
+                    f"the mesh {shown(visual.geometry.mesh.filename)} of link '{link}':"
+                    " there is no such file"
+                )
             if shape is not None and len(shapes) < MOST_SHAPES:
                 own = pose @ (np.eye(4) if visual.origin is None else visual.origin)
                 shapes.append(posed(shape, own[:3, :3], own[:3, 3]))
@@ -315,7 +414,7 @@ def add_joint(
             coordinate, float(joint.dynamics.damping or 0.0), float(joint.dynamics.friction or 0.0)
         )
     limit = joint.limit
-    if limits and limit is not None and joint.type != "continuous":
+    if limits and has_stops(joint):
         sheet.stop(
             coordinate,
             float(limit.lower or 0.0),
@@ -324,6 +423,11 @@ def add_joint(
         )
     if torques:
         sheet.torque(coordinate, "N.m" if kind == "revolute" else "N")
+
+
+def has_stops(joint: Any) -> bool:
+    """Return whether the position of a joint is limited."""
+    return joint.limit is not None and joint.type in ("revolute", "prismatic")
 
 
 def add_mimic(sheet: Sheet, joint: Any) -> None:

@@ -190,8 +190,8 @@ def test_small_urdf_axis_misalignment_is_kept(tmp_path: Path):
 @pytest.mark.parametrize(
     "text, word",
     [
-        ("<robot>", "cannot be read"),
-        ("", "cannot be read"),
+        ("<robot>", "no XML"),
+        ("", "no XML"),
         ('<robot name="r"></robot>', "0 links"),
         ('<robot name="r"><link name="a"/><link name="b"/></robot>', "without a parent"),
         (
