@@ -279,7 +279,7 @@ def test_check_reports_joints_without_parent(tmp_path, capsys):
 
 def test_info_explains_the_selected_method(capsys):
     assert main(["info", "lib:boom"]) == 0
-    assert "DEC runs although DRT counts less" in " ".join(capsys.readouterr().out.split())
+    assert "Runs use DEC although DRT has fewer" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("words", [["list", "forces"], ["explain", "hydraulics"]])

@@ -164,10 +164,13 @@ def alike(a: Dimension, b: Dimension) -> bool:
 
 HIDDEN = tuple(
     dimension_of(unit)
-    for unit in "1 s m m2 m3 kg kg.m2 m/s m/s2 N N.m N/m N.s/m N.m.s Pa kg/m3 m3/s J W".split()
+    for unit in "1 s m m2 m3 m4 m5 kg kg.m2 m/s m/s2 N N.m N/m N.s/m N.m.s Pa kg/m3 m3/s J W".split()
 )  # what a literal factor may stand for, also as a divisor
 PROFILE = dimension_of("kg/m")  # beside a length only, as a mass is not divided by it
-MEASURED = {PROFILE, *map(dimension_of, ("m/s2", "kg/m3", "Pa"))}  # never as small as 2 or 3/4
+MEASURED = {
+    PROFILE,
+    *map(dimension_of, ("m/s2", "kg/m3", "Pa", "m4", "m5")),
+}  # never as small as 2 or 3/4
 COUNTS = 8  # the largest whole number of a factor or a divisor that only counts or shares
 
 
