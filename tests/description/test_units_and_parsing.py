@@ -418,7 +418,7 @@ def test_axes_are_normalised():
     )
 
 
-ELASTIC = "text, kind, value, stiffness, damping, length, law, damping_law, coordinate"
+ELASTIC = "text, kind, leaves_with, value, stiffness, damping, length, law, damping_law, coordinate"
 TYPES = "'rigid', 'revolute', 'prismatic', 'cylindrical', 'universal', 'spherical', 'planar', 'screw', 'free'"
 AXIS = ', expected an axis: "x", "y", "z", "-x", "-y", "-z" or a list of 3 numbers'
 TENSOR = "found a transform that is no rotation, expected constant rotations { rotate = axis, by = angle }"
