@@ -1,4 +1,4 @@
-"""Check whether the energy balance of a run closes; if it does not, the run is unreliable."""
+"""Checks of a finished run: an energy balance that does not close, steps cut short by output rows."""
 
 from __future__ import annotations
 
@@ -47,6 +47,23 @@ def energy_warning(result: Result) -> str:
         f"t = {result.time[row]:.6g} s (from t = {result.time[first]:.6g} s on by more than "
         f"{100 * OPEN:.0f} % of all energy that moves): {cure}another integrator"
     )
+
+
+def step_warning(result: Result) -> str:
+    """Return a warning if output rows cut fixed steps short, else an empty text: every step ends at
+    a row at the latest.
+    """
+    if result.options is None or not fixed_step(result.options.integrator):
+        return ""
+    step, row = result.options.step, result.options.output_step
+    if not 0.0 < row < np.inf or abs(row / step - round(row / step)) <= 1e-6 * row / step:
+        return ""
+    taken = (
+        f"steps end at output rows, every {row:g} s: they are as long, not {step:g} s"
+        if step > row
+        else f"the last step of {step:g} s before each output row, every {row:g} s, is shorter"
+    )
+    return f"{taken}; give an output step of {step:g} s, or a whole multiple of it"
 
 
 def fixed_step(integrator: str) -> bool:

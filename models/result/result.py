@@ -200,7 +200,7 @@ class Result:
     def warnings(self) -> tuple[str, ...]:
         """Return sentences about doubtful results, such as an open energy balance."""
         from kinetree.models.beams.linear_range import beyond_linear_range
-        from kinetree.models.result.energy_check import energy_warning
+        from kinetree.models.result.energy_check import energy_warning, step_warning
 
         description = None if self._replay is None else self._replay.unit.description
         bent = (
@@ -208,7 +208,7 @@ class Result:
             if description is not None and description.reduced
             else ()
         )
-        return tuple(filter(None, (energy_warning(self), *bent)))
+        return tuple(filter(None, (step_warning(self), energy_warning(self), *bent)))
 
     @property
     def replay(self) -> DerivedColumns | None:

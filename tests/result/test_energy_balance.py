@@ -63,3 +63,13 @@ def test_closed_energy_balances_cause_no_warning(description: dict):
 @pytest.mark.parametrize("name", ["pendulum", "free-body", "four-bar", "carrier", "boom-drive"])
 def test_library_mechanisms_balance_energy(name: str):
     assert load(f"lib:{name}").compile().simulate(stop_time=1.0).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("step", "row", "warned"), [(0.05, 0.001, True), (0.02, 0.03, True), (0.001, 0.01, False)]
+)
+def test_steps_cut_short_by_output_rows_are_told(step, row, warned):
+    """A study of convergence would see the rows, not the steps."""
+    system = load("lib:pendulum").compile()
+    result = system.simulate(stop_time=0.3, integrator="rk4", step=step, output_step=row)
+    assert any("output" in each for each in result.warnings) == warned
