@@ -86,6 +86,9 @@ ARGUMENTS = {
     "flexible": switch("boom and cradle bend"),
     "replan": switch("each departure is planned by what the last one has shown, with drives = 1"),
     "estimated": switch("an observer tells the drives mass and push of a module, with drives = 1"),
+    "blast_field": switch(
+        "the load after a departure depends on distance and attitude of the module"
+    ),
 }
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.reports.summary import show_table, text_table
 from kinetree.scripts.terminal.arguments import (
     Inputs,
     Origin,
@@ -122,6 +121,7 @@ def show_preparations(console: "Console", rests: dict[str, "Equilibrium"]) -> No
     """Print the equilibria of the preparation steps of a run, one column each."""
     from kinetree.models.analysis.equilibrium_table import compared_rows, shape_of
     from kinetree.scripts.commands.info import grid
+    from kinetree.scripts.reports.summary import show_table
 
     console.print("[bold]Equilibria of the preparation[/bold], each computed from the previous one")
     head = ["", *rests, ""]
@@ -147,6 +147,7 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
 
     from kinetree.models.analysis.equilibrium_table import neutral_combination, rest_rows, shape_of
     from kinetree.scripts.commands.info import grid
+    from kinetree.scripts.reports.summary import show_table
 
     effort = (
         f"{found.iterations} iterations, force residual {found.residual:.1e} of the weight"
@@ -191,6 +192,7 @@ def reactions_table(found: "Equilibrium", system: "System") -> "Table":
     fits the largest of all.
     """
     from kinetree.models.result.number_format import fitting, written
+    from kinetree.scripts.reports.summary import text_table
 
     title = "Joint reactions: force and moment on the child body, in its axes"
     wrenches = {

@@ -54,4 +54,4 @@ def test_constant_settings_cause_no_fmu_note(tmp_path: Path, capsys: pytest.Capt
 
 def test_prepared_equilibrium_is_noted_for_fmus(tmp_path: Path, capsys: pytest.CaptureFixture):
     (only,) = told(tmp_path, capsys, 'prepare = [{ name = "hanging" }]\n')
-    assert only.startswith("the state of rest of [run] prepare stays that of the values written")
+    assert only.startswith("the equilibrium of [run] prepare")

@@ -342,7 +342,15 @@ def test_tuned_design_prints_numbers(
     observer = SimpleNamespace(
         eigenvalues=np.array([0.5, -0.875]), plant=SimpleNamespace(A=[0, 0, 0]), period=0.004
     )
-    inner = SimpleNamespace(name="hold", period=0.002, delay=0.001, limited=False, margins=margins)
+    inner = SimpleNamespace(
+        name="hold",
+        period=0.002,
+        delay=0.001,
+        limited=False,
+        margins=margins,
+        known=True,
+        others=(),
+    )
     table = {"measure": "x", "command": "f"}
     found = SimpleNamespace(
         scenario=scenario, delay=0.003, known={"x": 0.25}, loops=[(table, result, (2.5, 0.125))], feedback=([[10.0, 2.5]], eigenvalues),

@@ -374,7 +374,7 @@ def test_plot_and_report_show_controlled_steps(tmp_path: Path, capsys: pytest.Ca
     assert main(["cosim", str(path), *options]) == 0
     found = json.loads(report.read_text())
     assert 0.0 < found["smallest_step_s"] < found["largest_step_s"] <= 0.02
-    said = f"{found['steps']} steps of {found['smallest_step_s']:.3g} to {found['largest_step_s']:.3g} s"
+    said = f"{found['steps']} communication steps of {found['smallest_step_s']:.3g} to {found['largest_step_s']:.3g} s"
     assert said in capsys.readouterr().out and picture.stat().st_size > 10_000
 
 

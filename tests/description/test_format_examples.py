@@ -11,6 +11,7 @@ from kinetree.models.description.reference import EXAMPLES, TABLES, slug
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.function_help import MEANINGS
 from kinetree.models.expressions.functions import RESERVED
+from kinetree.models.forces.force_schema import ForceTable
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.language.parts.base_table import Named
@@ -54,7 +55,7 @@ def test_every_format_example_is_a_mechanism(name: str):
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_every_key_has_an_example(name: str):
-    """Keys that all controllers share stand in one of them; a key that is missing goes into models/schema/examples/NAME.toml."""
+    """Keys that all controllers or forces share stand in one of them; a key that is missing goes into models/schema/examples/NAME.toml."""
     text = (
         "".join(TEXTS[each] for each in TEXTS if each.startswith("controllers"))
         if name.startswith("controllers")
@@ -62,6 +63,8 @@ def test_every_key_has_an_example(name: str):
     )
     model: Any = SHOWN[name]
     common = set(Named.model_fields) if issubclass(model, Named) else set()
+    if issubclass(model, ForceTable) and name != "force_coordinate":
+        common = common | set(ForceTable.model_fields)
     keys = {field.alias or key for key, field in model.model_fields.items()} - common - {"kind"}
     missing = [key for key in sorted(keys) if not re.search(rf"(?<![\w]){key}\b", text)]
     assert not missing, f"models/schema/examples/{name}.toml: no {', '.join(missing)}"

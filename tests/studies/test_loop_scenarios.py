@@ -49,7 +49,8 @@ def test_complete_hil_scenario_is_read(tmp_path: Path):
     assert read_scenario(path) == Scenario(
         path, None, tmp_path / "boom.fmu", 0.5, 5.2, "zero", ["a", "b"], ["u"], [{"measure": "b", "command": "u", "kp": 1e5}], ("10.0.0.1", 65535),
         values={"load_mass": 400.0}, channel=Channel(0.002, 0.001, 0.01, 3), tune={"phase": 45.0}, at="start", notch=True, forward=True,
-        setpoints={"b": "0.5*t"}, lqr={"states": {"a": 1e6}, "inputs": {"u": 1.0}}, lqg={"disturbance": {"u": 10.0}},
+        setpoints={"b": "0.5*t"},
+        lqr={"states": {"a": 1e6}, "inputs": {"u": 1.0}}, lqg={"disturbance": {"u": 10.0}, "states": {"a": 1e6}, "inputs": {"u": 1.0}},
     )  # fmt: skip
     assert read_scenario(path).steps == 10 and read_scenario(path).outside
     path.write_text(

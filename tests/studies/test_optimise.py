@@ -395,6 +395,7 @@ def test_optimisation_searches_order_of_departures(tmp_path: Path):
 
 
 FAILING = """
+iterations = 2
 [optimize.variables]
 k = { from = 1.0, to = 2.0, start = 1.5 }
 [optimize.measures]

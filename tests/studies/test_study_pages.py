@@ -98,7 +98,7 @@ def test_study_report_has_sections_supported_by_its_runs(monkeypatch: pytest.Mon
         [*rows[:2], [4.0, 1.0, math.nan], *[[2.0, k, math.nan] for k in (1.0, 3.0, 4.0)]],
     )
     assert first.texts[-1].startswith("4 of 6 runs failed") and first.texts[0].startswith(
-        "0 % of 2 runs have a rest"
+        "0 % of 2 runs have an unstable equilibrium"
     )
     drawn = study(combine="random", samples=9)
     assert names(sections_of(monkeypatch, drawn, rows[:2])) == ["Results", "All runs"]

@@ -182,8 +182,9 @@ def misfit(
     """
     factors = literal_factors(root)
     measured = [x for x in factors if not counts(x)]
-    if not factors or len(measured) > 1:
-        return None
+    sums = any(isinstance(n, Operation) and n.op in (Op.ADD, Op.SUB) for n in postorder((root,)))
+    if not factors or len(measured) > 1 or (sums and len(factors) > 1):
+        return None  # several factors may have different units
     try:
         found = infer(root, known, bare_factors=True)
     except Clash as clash:
