@@ -343,13 +343,7 @@ def test_tuned_design_prints_numbers(
         eigenvalues=np.array([0.5, -0.875]), plant=SimpleNamespace(A=[0, 0, 0]), period=0.004
     )
     inner = SimpleNamespace(
-        name="hold",
-        period=0.002,
-        delay=0.001,
-        limited=False,
-        margins=margins,
-        known=True,
-        others=(),
+        name="hold", period=0.002, delay=0.001, limited=False, margins=margins, known=True, said=""
     )
     table = {"measure": "x", "command": "f"}
     found = SimpleNamespace(
