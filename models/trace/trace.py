@@ -107,6 +107,13 @@ class Trace:
 
         return text(self)
 
+    def __repr__(self) -> str:
+        return f"<{self.of} of {self.name}: {self.form}, {len(self.results)} results>"
+
+    def _repr_latex_(self) -> str:
+        """Return the equations for a notebook: LaTeX without the comment in front."""
+        return "\n".join(line for line in self.latex().splitlines() if not line.startswith("%"))
+
     def latex(self) -> str:
         """Return the equations as LaTeX."""
         from kinetree.models.equations.latex import latex

@@ -151,6 +151,9 @@ def test_notebooks_display_mechanisms_results_and_equilibria():
         and "0.49849 Hz" in system.equilibrium()._repr_html_()
     )
     assert load("lib:servo-drive").compile()._repr_html_()
+    equations = system.trace("accelerations")
+    assert equations._repr_latex_().strip().startswith("\\begin{align*}")
+    assert repr(equations).startswith("<accelerations of Pendulum") and len(repr(equations)) < 80
 
 
 def test_every_reporting_command_offers_json(tmp_path, monkeypatch, capsys):
