@@ -1,5 +1,5 @@
-"""Geneva drive: a driver with a pin turns a slotted wheel by one slot per turn and holds it in
-between.
+"""Geneva drive: a driver with a pin turns a slotted wheel by one slot per turn; a locking disc with
+a flat side keeps it within 3 degrees in between.
 
 lib:geneva with slots (3 to 12), distance (of the axles), pin, play, land, speed (set speed of the
 driver) and others. While the pin is in a slot, with the driver's angle theta measured from the line
