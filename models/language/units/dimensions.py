@@ -12,7 +12,7 @@ length.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from kinetree.models.expressions.nodes import ZERO, Const, Leaf, Lookup, Node, Operation, postorder
@@ -171,6 +171,15 @@ MEASURED = {
     PROFILE,
     *map(dimension_of, ("m/s2", "kg/m3", "Pa", "m4", "m5")),
 }  # never as small as 2 or 3/4
+
+
+def rounded(dimension: Dimension) -> tuple[float, ...]:
+    """Return the exponents of a dimension without rounding errors, which can be looked up."""
+    return tuple(round(x, 6) + 0.0 for x in dimension.exponents)
+
+
+USUAL = frozenset(map(rounded, HIDDEN))
+SIZED = frozenset(map(rounded, MEASURED))
 COUNTS = 8  # the largest whole number of a factor or a divisor that only counts or shares
 
 
@@ -180,10 +189,13 @@ def misfit(
     """Return what an expression is in where no literal factor can bring it to an expected dimension,
     or the values that it joins; None where it may fit.
     """
-    factors = literal_factors(root)
+    operations = [node for node in postorder((root,)) if isinstance(node, Operation)]
+    factors = literal_factors(operations)
+    if not factors:
+        return None
     measured = [x for x in factors if not counts(x)]
-    sums = any(isinstance(n, Operation) and n.op in (Op.ADD, Op.SUB) for n in postorder((root,)))
-    if not factors or len(measured) > 1 or (sums and len(factors) > 1):
+    sums = len(factors) > 1 and any(node.op in (Op.ADD, Op.SUB) for node in operations)
+    if sums or len(measured) > 1:
         return None  # several factors may have different units
     try:
         found = infer(root, known, bare_factors=True)
@@ -195,12 +207,12 @@ def misfit(
     return None if any(may_hide(found, each, bool(measured)) for each in expected) else str(found)
 
 
-def literal_factors(root: Node) -> list[float]:
-    """Return the literal numbers that multiply or divide something in an expression."""
+def literal_factors(operations: Iterable[Operation]) -> list[float]:
+    """Return the literal numbers that multiply or divide something in the operations."""
     return [
         arg.value
-        for node in postorder((root,))
-        if isinstance(node, Operation) and node.op in (Op.MUL, Op.DIV)
+        for node in operations
+        if node.op in (Op.MUL, Op.DIV)
         for arg in node.args
         if isinstance(arg, Const)
     ]
@@ -223,5 +235,7 @@ def may_hide(found: Dimension, expected: Dimension, measured: bool) -> bool:
         Dimension(tuple(x - y for x, y in zip(a.exponents, b.exponents, strict=True)))
         for a, b in ((expected, found), (found, expected))
     )
-    pairs = [(each, x) for each in HIDDEN for x in (factor, divisor)] + [(PROFILE, factor)]
-    return any(alike(*pair) and (measured or pair[0] not in MEASURED) for pair in pairs)
+    usual = USUAL if measured else USUAL - SIZED
+    if usual & {rounded(factor), rounded(divisor)}:
+        return True
+    return measured and alike(PROFILE, factor)
