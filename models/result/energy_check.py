@@ -53,7 +53,9 @@ def step_warning(result: Result) -> str:
     """Return a warning if output rows cut fixed steps short, else an empty text: every step ends at
     a row at the latest.
     """
-    if result.options is None or not fixed_step(result.options.integrator):
+    if result.replay is None or result.options is None:  # chains have steps of their own
+        return ""
+    if not fixed_step(result.options.integrator):
         return ""
     step, row = result.options.step, result.options.output_step
     if not 0.0 < row < np.inf or abs(row / step - round(row / step)) <= 1e-6 * row / step:
