@@ -180,9 +180,9 @@ def is_stable_cycle(
 
 def is_closed_loop_stable(loop: StateSpace, omega: np.ndarray, delay: float, phase: float) -> bool:
     """Return whether the closed loop with an added phase is stable."""
-    crossovers = gain_crossovers(loop, omega)
+    values = open_loop_response(loop, omega, delay)
+    crossovers = gain_crossovers(loop, omega, values)
     if phase == 0.0:
         return loop.stands(crossovers, delay)
-    values = open_loop_response(loop, omega, delay)
     near = omega[int(np.abs(1.0 + values * np.exp(1j * phase)).argmin())]
     return loop.stands(crossovers, delay - phase / near)

@@ -192,7 +192,7 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
     factors = [(-1.0 / real, w) for w, real in turned if real < -1e-12]
     above = min(((f, w) for f, w in factors if f > 1.0), default=(np.inf, np.nan))
     below = max(((f, w) for f, w in factors if f < 1.0), default=(0.0, np.nan))
-    ones = gain_crossovers(loop, omega)
+    ones = gain_crossovers(loop, omega, values)
     phases = [(float(np.degrees(np.angle(-at(w)))), w) for w in ones]
     least = min(phases, key=lambda pair: abs(pair[0]), default=(np.inf, np.nan))
     waits = [np.radians(angle % 360.0) / w for angle, w in phases]
@@ -205,13 +205,17 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
     )  # fmt: skip
 
 
-def gain_crossovers(loop: StateSpace, omega: np.ndarray) -> list[float]:
-    """Return the frequencies between those given at which |L| = 1 [rad/s]."""
+def gain_crossovers(loop: StateSpace, omega: np.ndarray, values: np.ndarray) -> list[float]:
+    """Return the frequencies between those given at which |L| = 1 [rad/s]; `values` is L(jω) there,
+    with or without dead time.
+    """
 
-    def logarithm(w: float | np.ndarray) -> np.ndarray:
-        return np.log(np.maximum(np.abs(loop.response(w)[:, 0, 0]), 1e-300))
+    def logarithm(response: np.ndarray) -> np.ndarray:
+        return np.log(np.maximum(np.abs(response), 1e-300))
 
-    return refined_zeros(logarithm(omega), omega, lambda w: float(logarithm(w)[0]))
+    return refined_zeros(
+        logarithm(values), omega, lambda w: float(logarithm(loop.response(w)[:, 0, 0])[0])
+    )
 
 
 def stable_with_delay(loop: StateSpace, crossovers: Sequence[float], delay: float) -> bool:
