@@ -49,19 +49,20 @@ class Lump:
         """
         return Lump(self.mass, R @ self.com + r, R @ self.tensor @ R.T)
 
+    def tensor_about(self, point: np.ndarray) -> np.ndarray:
+        """Return the inertia tensor about a point (parallel-axis theorem) [kg.m2]."""
+        d = self.com - point
+        return self.tensor + self.mass * (d @ d * np.eye(3) - np.outer(d, d))
+
     def joined(self, other: Lump) -> Lump:
-        """Return both masses as one rigid body (parallel-axis theorem)."""
+        """Return both masses as one rigid body."""
         if not other.mass and not other.tensor.any():
             return self
         if not self.mass and not self.tensor.any():
             return other
         mass = self.mass + other.mass
         com = (self.mass * self.com + other.mass * other.com) / mass if mass else self.com
-        tensor = np.zeros((3, 3))
-        for each in (self, other):
-            d = each.com - com
-            tensor += each.tensor + each.mass * (d @ d * np.eye(3) - np.outer(d, d))
-        return Lump(mass, com, tensor)
+        return Lump(mass, com, self.tensor_about(com) + other.tensor_about(com))
 
     def table(self) -> dict[str, Any]:
         """Return mass and inertia as a table of [bodies]."""

@@ -272,10 +272,7 @@ def check_inertias(
         lump = whole.get(link)
         if lump is None or not finite(lump) or lump.mass < 0.0:
             continue
-        about = lump.tensor + lump.mass * (
-            lump.com @ lump.com * np.eye(3) - np.outer(lump.com, lump.com)
-        )
-        moments = np.linalg.eigvalsh(about)
+        moments = np.linalg.eigvalsh(lump.tensor_about(np.zeros(3)))
         if moments[0] < -INERTIA_ROUNDING * abs(moments).sum():
             raise refuse(
                 file,

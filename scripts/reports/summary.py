@@ -18,17 +18,8 @@ UNLIMITED = 1000  # characters of a line
 
 def columns_table(result: Any, names: Sequence[str], title: str) -> "Table":
     """Return a table with start, end and extremes of columns."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(
-        box=None, padding=(0, 2), title=escape(title), title_justify="left", title_style="bold"
-    )
-    for heading in ("", "start", "end", "smallest", "largest", ""):
-        table.add_column(heading, justify="right" if heading else "left")
-    for name in names:
-        table.add_row(escape(name), *map(escape, read_extremes(result, name)))
-    return table
+    headings = ("", "start", "end", "smallest", "largest", "")
+    return text_table(title, headings, [(name, *read_extremes(result, name)) for name in names])
 
 
 def text_table(
