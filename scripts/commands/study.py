@@ -127,7 +127,6 @@ def study(
     wanted = read_study(file)
     writable(output, ENDINGS, "--output")
     writable(report, (".html",), "--report")
-    told_varied_slips(wanted)
     if resume and not output:
         raise BadInput("--resume needs the --output file to go on with")
     if worst:
@@ -143,6 +142,8 @@ def study(
                 "--specialised": specialised is not None,
             },
         )
+    told_varied_slips(wanted)
+    if worst:
         return tell_worst(wanted, worst, quiet)
     with alone(output):
         rows = kept_rows(output, wanted) if resume and output else []
